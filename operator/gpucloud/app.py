@@ -10,6 +10,8 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -176,6 +178,27 @@ class _Lossy:
             self._stream.flush()
 
 
+# Every word is quoted: a name may hold what a terminal obeys.
+_CONSOLE = structlog.dev.ConsoleRenderer(colors=False, repr_native_str=True)
+
+
+def _as_text(logger: Any, name: str, event: structlog.typing.EventDict) -> str:
+    """Return the line of an event as text, with words in place of Python's own form of values."""
+    return _CONSOLE(logger, name, {key: _in_words(value) for key, value in event.items()})
+
+
+def _in_words(value: Any) -> Any:
+    match value:
+        case Enum():
+            return value.value
+        case Mapping():
+            return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
+        case list() | tuple() | set() | frozenset():
+            return ", ".join(str(_in_words(item)) for item in value)
+        case _:
+            return value
+
+
 def configure_logging(settings: Settings) -> None:
     """One stream, one form, for our own lines and for the libraries'. Ours go there without the detour over ``logging``."""
     shared: list[structlog.typing.Processor] = [
@@ -184,9 +207,7 @@ def configure_logging(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
-    # As text every word is quoted: a name may hold what a terminal obeys.
-    as_text = structlog.dev.ConsoleRenderer(colors=False, repr_native_str=True)
-    renderer = structlog.processors.JSONRenderer() if settings.log_format == "json" else as_text
+    renderer = structlog.processors.JSONRenderer() if settings.log_format == "json" else _as_text
 
     def encoded(logger: Any, name: str, event: structlog.typing.EventDict) -> bytes:
         return str(renderer(logger, name, event)).encode(errors="backslashreplace")

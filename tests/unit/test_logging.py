@@ -4,9 +4,10 @@ import io
 
 import pytest
 
-from gpucloud.app import _Lossy
+from gpucloud.app import _as_text, _Lossy
 from gpucloud.engine.runtime import supervisor
 from gpucloud.engine.runtime.supervisor import Supervisor
+from gpucloud.kinds.meta import Reason
 
 FULL = OSError(28, "No space left on device")
 
@@ -40,6 +41,12 @@ def test_a_stream_that_was_closed_drops_its_lines():
     closed = io.BytesIO()
     closed.close()
     assert _Lossy(closed).write(b"lost") == 4
+
+
+def test_a_line_of_text_holds_words_and_not_pythons_form_of_them():
+    values = {"objects": {"GpuVM": 1, "GpuVpc": 0}, "outcome": Reason.CREATED, "vms": ("a", "b")}
+    line = _as_text(None, "info", {"event": "call", **values})
+    assert " ".join(line.split()) == "call objects='GpuVM 1, GpuVpc 0' outcome='Created' vms='a, b'"
 
 
 async def test_the_process_ends_when_an_essential_task_dies_though_that_cannot_be_logged(monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import Key, target
 from gpucloud.cli.plugin.options import seconds
-from gpucloud.cli.plugin.standing import Standing, standing
+from gpucloud.cli.plugin.standing import Standing, message, standing
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
 from support.pluginworld import a_thing, a_vm
 
@@ -33,6 +33,14 @@ PENDING, MET, FAILED = Outcome
 def test_what_has_come_of_an_object(item, ready, gone, why):
     assert judge(KEY, item, Aim(Goal.READY, UIDS)).outcome is ready, why
     assert judge(KEY, item, Aim(Goal.GONE, UIDS)).outcome is gone, why
+
+
+def test_an_edit_that_was_just_made_is_waited_for_without_an_alarm():
+    unseen = a_vm("train", "Unseen")
+    words = judge(KEY, unseen, Aim(Goal.READY, UIDS)).words
+    assert words == "Waiting for the operator to look at generation 2 of the spec."
+    assert message(unseen).startswith(words)
+    assert "kubectl gpucloud doctor" in message(unseen)
 
 
 @pytest.mark.parametrize(

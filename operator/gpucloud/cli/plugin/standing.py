@@ -53,12 +53,17 @@ def reason(item: Thing) -> str:
     return "" if ready is None else ready.reason
 
 
+def unseen(item: Thing) -> str:
+    """What an object waits for whose spec the operator has not seen yet: as a rule for less than a second."""
+    return f"Waiting for the operator to look at generation {item.generation} of the spec."
+
+
 def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
     if standing(item) is Standing.UNSEEN:
         return (
-            f"Waiting for the operator to look at generation {item.generation} of the spec. If this stays for a minute, none "
-            f"runs, or none watches namespace {item.key.namespace!r}: kubectl gpucloud doctor --namespace={item.key.namespace}"
+            f"{unseen(item)} If this stays for a minute, none runs, or none watches namespace {item.key.namespace!r}: "
+            f"kubectl gpucloud doctor --namespace={item.key.namespace}"
         )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):
         found = item.condition(kind)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import KINDS
-from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.standing import Standing, message, reason, standing, unseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +67,8 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         if aim.goal is Goal.GONE:
             return Verdict(Outcome.MET, "gone")
         return Verdict(Outcome.FAILED, "it was deleted meanwhile: create it again if it is still wanted")
-    how, said = standing(item), message(item)
-    words = f"{reason(item)}: {said}" if how is not Standing.UNSEEN else said
+    how = standing(item)
+    words = f"{reason(item)}: {message(item)}" if how is not Standing.UNSEEN else unseen(item)
     if item.paused and (how is not Standing.READY or aim.goal is Goal.GONE):
         return Verdict(Outcome.FAILED, f"it is paused, and nothing is done to it before: {resume_command(key)} ({words})", how)
     if aim.goal is Goal.GONE:
