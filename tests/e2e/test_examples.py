@@ -33,6 +33,7 @@ REACHED = {
     "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},
     "gpuvm-connection.yaml": {"GpuVM/exporter": "True/Running"},
+    "gpuvm-final-snapshot.yaml": {"GpuVM/notes": "True/Running"},
     "gpuvm-from-snapshot.yaml": {"GpuVM/worker": "True/Running"},
     "gpuvm-in-vpc.yaml": {"GpuVM/builder": "True/Running"},
     "gpuvm-keys-from-secret.yaml": {"GpuVM/notebook": "True/Running"},
@@ -106,16 +107,20 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     for how in ((), ("--server-side", "--force-conflicts", "--field-manager=argocd-controller")):
         drift = examples.run("diff", *how, *files(MANIFESTS))
         assert (drift.returncode, drift.stdout) == (0, ""), f"an Argo CD application would be out of sync {how}"
-    examples.ok("delete", "--timeout=90s", *files(MANIFESTS))
-    assert standing(sim) == before
+    examples.ok("delete", "--timeout=90s", "gpuvm/notes")
+    (kept,) = [item["metadata"]["name"] for item in examples.list("gpusnapshot") if "-final-" in item["metadata"]["name"]]
+    left = {**before, "snapshots": [*before["snapshots"], examples.get("gpusnapshot", kept)["status"]["snapshotId"]]}
+    examples.ok("delete", "--timeout=90s", f"gpusnapshot/{kept}")  # which uses the account, and keeps the snapshot
+    examples.ok("delete", "--timeout=90s", "--ignore-not-found", *files(MANIFESTS))
+    assert standing(sim) == left
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held
     sent = Counter(call["operation"] for call in sim.control(f"ledger?since={last}&mutating=true")["entries"])
     assert sent == {
-        "CreateServer": 8,
+        "CreateServer": 9,
         "CreateVpc": 1,
-        "CreateSnapshot": 1,
+        "CreateSnapshot": 2,
         "StopServer": 1,
-        "DestroyServer": 8,
+        "DestroyServer": 9,
         "DeleteSnapshot": 1,
         "DestroyVpc": 1,
     }

@@ -19,6 +19,7 @@ from release.chart import pin
 from support.audit import AuditLog
 from support.chart import NAME, Chart
 from support.connections import CONNECTION, let_a_connection_change
+from support.finals import let_a_final_snapshot_be_taken
 from support.kstatus import condition, verdict
 from support.kubectl import Kubectl
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpuhost, gpusnapshot, gpuvm, gpuvpc, secret
@@ -209,6 +210,7 @@ def test_twenty_objects_outlive_upgrade_and_rollback_and_go_with_a_drain(release
     settled(team)
     let_an_offer_change_and_end(team, sim)
     let_a_connection_change(team, "train-3")
+    let_a_final_snapshot_be_taken(team)
     before, asked = settled(team), sim.mutations()
     assert len(before) == 20
     assert image(release) == f"{OLD_REPOSITORY}@{OLD_DIGEST}"

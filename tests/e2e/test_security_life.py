@@ -16,6 +16,7 @@ import yaml
 from gpucloud.reconcile.naming import fingerprint
 from support.canaries import said_by, shown_of
 from support.connections import CONNECTION, let_a_connection_change
+from support.finals import let_a_final_snapshot_be_taken
 from support.kstatus import ready
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpuhost, gpusnapshot, gpuvm, gpuvpc, secret
 from support.offers import let_an_offer_change_and_end
@@ -176,6 +177,7 @@ def test_a_whole_life(here, sim, operator, audit, figure, subtests):
         held_again(here)
         let_an_offer_change_and_end(here, sim)
         let_a_connection_change(here, "train")
+        let_a_final_snapshot_be_taken(here)
         metrics = dict(said_by(process))
         here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
         trouble(here, sim, key)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption, OrderState, Origin
 from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
-from gpucloud.kinds.gpuvm import Cause, GpuVMStatus, Operation, Outcome, PowerVerb
+from gpucloud.kinds.gpuvm import Cause, Deletion, FinalSnapshot, FinalSnapshotState, GpuVMStatus, Operation, Outcome, PowerVerb
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import evidence, placement, takeover
@@ -36,7 +36,7 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpusnapshot import Source
-from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, SnapshotOfVm, SnapshotsOfVm, Taker
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import own_record, record_id
@@ -240,30 +240,63 @@ def a_name(r, field):
     return {field: name, "adoption": Adoption.NEVER if name is None else r.choice(list(Adoption))}
 
 
-def any_vm(r):
+def any_vm(r, *, going=False):
     """Facts about a GpuVM."""
-    deletion = {"policy": r.choice((None, "Delete", "Delete", "Retain")), "snapshots": r.choice(("Keep", "Delete"))}
+    deletion = {
+        "policy": r.choice((None, "Delete", "Delete", "Retain")),
+        "snapshots": r.choice(("Keep", "Delete")),
+        "finalSnapshot": r.choice(("None", "Required")),
+    }
     spec = builders.a_spec(**a_name(r, "vmName"), powerState=r.choice(("Running", "Stopped")), deletion=deletion)
     base = builders.facts(spec=spec)
     elsewhere = base.identity._replace(vpc="acme-other")
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)
-    items = tuple(SnapshotOfVm(name, r.random() < 0.6) for name in "abc" if r.random() < 0.5)
-    return lived(
-        base,
-        **common(r, GpuVMStatus, base, "vm_id", (base.identity.name,)),
-        found=an_observation(
+    items = tuple(SnapshotOfVm(name, r.random() < 0.6, r.random() < 0.6) for name in "abc" if r.random() < 0.5)
+    taker = Taker(seldom(r, False, True), seldom(r, True, False), r.choice((None, "a", "d")), seldom(r, "Rejected: no.", ""))
+    final = FinalSnapshotFacts("train-final", "b", r.choice((None, None, taker)), terminating=r.random() < 0.5)
+    drawn = common(r, GpuVMStatus, base, "vm_id", (base.identity.name,))
+    order = drawn["status"].order
+    taken = FinalSnapshot(
+        state=r.choice(list(FinalSnapshotState)),
+        order=seldom(r, "another", "" if order is None else order.id),
+        gpu_snapshot=r.choice((None, "train-final")),
+        snapshot_id=r.choice((None, "a", "c")),
+        requested_at=builders.START,
+    )
+    drawn["status"] = drawn["status"].model_copy(update={"final_snapshot": r.choice((None, taken))})
+    drawn |= {
+        "found": an_observation(
             r, lambda: builders.present(r.choice(words), before(r), seldom(r, True, False), name=base.identity.name)
         ),
-        keys=SSHKeys(("key",), seldom(r, r.choice(list(KeyTrouble)), None), "Words."),
-        lookalikes=seldom(r, ("train-x",), ()),
-        strays=seldom(r, r.choice(((Identity("Hou1", "acme", "train-x"),), Unknown(0.0, UnknownReason.UNREACHABLE))), ()),
-        elsewhere=seldom(r, (elsewhere,), ()) if spec.adoption is not Adoption.NEVER else (),
-        configuration_in_use=r.choice((None, spec.configuration, "H100_80GB_SXM_8x")),
-        price_per_hour=r.choice((None, "2.05", "rubbish")),
-        hold=seldom(r, Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3"), None, 0.2),
-        usage=seldom(r, (Usage(Quota("account", r.choice((0, 3)), Decimal(10)), "It", r.choice((0, 3)), Decimal(9)),), (), 0.2),
-        snapshots=r.choice((None, blind(r), *[SnapshotsOfVm(items, before(r))] * 3)),
-    )
+        "keys": SSHKeys(("key",), seldom(r, r.choice(list(KeyTrouble)), None), "Words."),
+        "lookalikes": seldom(r, ("train-x",), ()),
+        "strays": seldom(r, r.choice(((Identity("Hou1", "acme", "train-x"),), Unknown(0.0, UnknownReason.UNREACHABLE))), ()),
+        "elsewhere": seldom(r, (elsewhere,), ()) if spec.adoption is not Adoption.NEVER else (),
+        "configuration_in_use": r.choice((None, spec.configuration, "H100_80GB_SXM_8x")),
+        "price_per_hour": r.choice((None, "2.05", "rubbish")),
+        "hold": seldom(r, Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3"), None, 0.2),
+        "usage": seldom(
+            r, (Usage(Quota("account", r.choice((0, 3)), Decimal(10)), "It", r.choice((0, 3)), Decimal(9)),), (), 0.2
+        ),
+        "snapshots": r.choice((None, blind(r), *[SnapshotsOfVm(items, before(r))] * 3)),
+        "final": final,
+    }
+    if going:
+        base = replace(base, spec=spec.model_copy(update={"deletion": Deletion(final_snapshot="Required")}))
+        drawn |= {
+            "meta": an_object(deleting=True),
+            "hold": None,
+            "dependents": (),
+            "snapshots": SnapshotsOfVm(items, builders.NOW),
+        }
+        word = r.choice(("ONLINE", "OFFLINE", "PENDING", "FAILED"))
+        drawn["found"] = builders.present(word, name=base.identity.name)
+    return lived(base, **drawn)
+
+
+def any_going_vm(r):
+    """Facts about a GpuVM that is being deleted, and of whose snapshots a fresh listing tells."""
+    return any_vm(r, going=True)
 
 
 def any_vpc(r):

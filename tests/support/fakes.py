@@ -135,6 +135,7 @@ class FakeKube:
     def __init__(self):
         self.statuses = []
         self.released = []
+        self.created = []  # plural, namespace and body of objects that the operator makes
         self.events = []
         self.objects = {}  # ("secrets", namespace, name) to data
         self.secrets = {}  # (namespace, name) to the whole Secret, or to the error of reading it
@@ -156,6 +157,10 @@ class FakeKube:
         error = self.fails.pop(0) if self.fails else None
         if error is not None:
             raise error
+
+    async def create_resource(self, plural, namespace, body):
+        await self._may_fail()
+        self.created.append((plural, namespace, body))
 
     async def replace_status(self, _plural, kind, owner, status):
         await self._may_fail()

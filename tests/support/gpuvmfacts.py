@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.gpuvm.facts import SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.snapshots import SnapshotOfVm, SnapshotsOfVm
 from support.builders import NOW, a_spec, a_status, an_object, an_order, known, our_name, present
 
 NAME = our_name()

@@ -11,6 +11,13 @@ from gpucloud.kinds.bootlog import BootLogFinding  # noqa: TC001 - pydantic read
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.common import AdoptingSpec, CloudName, CloudStatus, DeletionPolicy, Reference, naming_rules
 from gpucloud.kinds.connection import Connection, PublishedConnection  # noqa: TC001 - pydantic reads the annotations
+from gpucloud.kinds.deletion import (
+    Deletion,
+    FinalSnapshot,
+    FinalSnapshotPolicy,
+    FinalSnapshotState,
+    SnapshotPolicy,
+)
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
@@ -23,6 +30,9 @@ __all__ = [
     "Cause",
     "Deletion",
     "DeletionPolicy",
+    "FinalSnapshot",
+    "FinalSnapshotPolicy",
+    "FinalSnapshotState",
     "GpuVMSpec",
     "GpuVMStatus",
     "Image",
@@ -68,13 +78,6 @@ MountPath = Annotated[
     Field(min_length=1, max_length=1024),
     CEL("self.startsWith('/')", "A mount path is absolute: start it with '/', for example /home/ubuntu/data."),
 ]
-
-
-class SnapshotPolicy(StrEnum):
-    """What becomes of the VM's snapshots when the VM is destroyed."""
-
-    KEEP = "Keep"
-    DELETE = "Delete"
 
 
 class KeySelector(Model):
@@ -160,25 +163,6 @@ class Storage(Model):
         Field(max_length=32, description="Block storage volumes to attach when the VM is created."),
         SET,
     ] = ()
-
-
-class Deletion(Model):
-    """What deleting this object does to the VM."""
-
-    policy: Annotated[
-        DeletionPolicy | None,
-        Field(
-            description="Delete destroys the VM and its data; Retain leaves it running, billed and unmanaged. When not set: "
-            "Delete for what the operator created, Retain for what it adopted; status.deletionPolicy says which applies."
-        ),
-    ] = None
-    snapshots: Annotated[
-        SnapshotPolicy,
-        Field(
-            description="Keep leaves the VM's snapshots alone; Delete deletes them with it, as far as they are GpuSnapshots of "
-            "this namespace that may be deleted."
-        ),
-    ] = SnapshotPolicy.KEEP
 
 
 class GpuVMSpec(AdoptingSpec):
@@ -380,6 +364,10 @@ class GpuVMStatus(CloudStatus):
     ] = None
     boot_log: Annotated[
         BootLogFinding | None, Field(description="What the boot log shows of a VM that is not ready in time.")
+    ] = None
+    final_snapshot: Annotated[
+        FinalSnapshot | None,
+        Field(description="The snapshot that spec.deletion.finalSnapshot requires before the VM is destroyed."),
     ] = None
     connection: Annotated[
         PublishedConnection | None, Field(description="What is published of the VM's addresses, as spec.connection asks.")

@@ -17,6 +17,8 @@ SECRET_FINALIZER = f"{GROUP}/credentials-in-use"  # on a Secret that a GpuCloudA
 FIELD_MANAGER = "gpucloud-operator"
 PART_OF = ("app.kubernetes.io/part-of", "gpucloud-operator")  # the label by which what belongs to an operator is found
 
+FINAL_SNAPSHOT_OF = f"{GROUP}/final-snapshot-of"  # on a GpuSnapshot that the operator makes: the UID of its GpuVM
+
 
 class Annotation(StrEnum):
     """Annotations that people set on our objects; the operator never writes them."""
@@ -71,6 +73,7 @@ class Reason(StrEnum):
     REBOOTING = "Rebooting"
     REPROVISIONING = "Reprovisioning"
     DELETING = "Deleting"
+    TAKING_FINAL_SNAPSHOT = "TakingFinalSnapshot"
     DRIFTED = "Drifted"
     UNKNOWN_STATE = "UnknownState"
     # settled as asked
@@ -126,6 +129,8 @@ class Reason(StrEnum):
     UNKNOWN_ENDPOINT = "UnknownEndpoint"
     # events only
     CREATED = "Created"
+    FINAL_SNAPSHOT_REQUESTED = "FinalSnapshotRequested"
+    FINAL_SNAPSHOT_FAILED = "FinalSnapshotFailed"
     STARTED = "Started"
     STOPPED = "Stopped"
     DESTROYED = "Destroyed"

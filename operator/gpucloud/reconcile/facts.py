@@ -118,6 +118,7 @@ class Verb(StrEnum):
     REPROVISION_HOST = "ReprovisionHost"
     HOLD_SECRET = "HoldSecret"  # noqa: S105 - the two that change a Secret of ours, not the cloud
     FREE_SECRET = "FreeSecret"  # noqa: S105
+    REQUEST_SNAPSHOT = "CreateGpuSnapshot"  # the final snapshot, as an object of the VM's namespace
     PUBLISH = "PublishConnection"  # these two change objects of the VM's namespace
     WITHDRAW = "WithdrawConnection"
     READ_BOOT_LOG = "ReadBootLog"  # changes nothing

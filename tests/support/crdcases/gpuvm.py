@@ -48,6 +48,7 @@ VM_ACCEPTED = [
     ("adopted without keys", {"vmName": "Old_VM.1", "adoption": "Required", "sshKeys": None}),
     ("adopted, else created", {"vmName": "old", "adoption": "IfExists"}),
     ("its snapshots go with it", {"deletion": {"snapshots": "Delete"}}),
+    ("a last snapshot of it is kept", {"deletion": {"finalSnapshot": "Required"}}),
     ("null is absence", {"image": {"snapshot": None}}),
 ]  # fmt: skip
 VM_REFUSED = [
@@ -116,6 +117,7 @@ VM_REFUSED = [
     ("a disk size with a unit", {"rootDiskGiB": "200Gi"}, "spec.rootDiskGiB", "must be of type integer"),
     ("an unknown power state", {"powerState": "Off"}, "spec.powerState", 'supported values: "Running", "Stopped"'),
     ("an unknown policy", {"deletion": {"policy": "Keep"}}, "spec.deletion.policy", '"Delete", "Retain"'),
+    ("an unknown last snapshot", {"deletion": {"finalSnapshot": "Yes"}}, "spec.deletion.finalSnapshot", '"None", "Required"'),
     ("an unknown policy for snapshots", {"deletion": {"snapshots": "Retain"}}, "spec.deletion.snapshots", '"Keep", "Delete"'),
 ]  # fmt: skip
 VM_FIXED = [
@@ -152,6 +154,7 @@ VM_FREE = [
     Edit("powerState", "Stopped", "Running"),
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),
+    Edit("deletion.finalSnapshot", "Required", "None"),
     Edit("deletion.snapshots", "Delete", "Keep"),
 ]
 VM = Cases(
@@ -160,7 +163,7 @@ VM = Cases(
     defaults={
         "adoption": "Never",
         "powerState": "Running",
-        "deletion": {"snapshots": "Keep"},
+        "deletion": {"snapshots": "Keep", "finalSnapshot": "None"},
         "progressDeadlineSeconds": 1800,
     },
     accepted=VM_ACCEPTED,

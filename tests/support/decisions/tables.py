@@ -18,6 +18,7 @@ from support.decisions import (
     gpusnapshot,
     gpuvm_adoption,
     gpuvm_deletion,
+    gpuvm_final_snapshot,
     gpuvm_life,
     gpuvm_needs,
     gpuvm_order,
@@ -76,11 +77,11 @@ def joined(*tables):
 TABLES = {
     "GpuVM": ordering(
         kinds.GPUVM,
-        *(gpuvm_order, gpuvm_placement, gpuvm_life, gpuvm_needs, gpuvm_deletion, gpuvm_adoption),
+        *(gpuvm_order, gpuvm_placement, gpuvm_life, gpuvm_needs, gpuvm_deletion, gpuvm_final_snapshot, gpuvm_adoption),
         reasons={
             *("Running", "PoweredOff", "Starting", "Stopping", "Restarting", "Drifted", "Provisioning", "UnknownState"),
             *("SSHKeysNotFound", "InvalidSSHKeys", "PossibleDuplicate", "InvalidReference", "CreateFailed", "VMFailed"),
-            *("AdminWait", "VMLost", "Mismatch", "LimitReached", "DeletionHeld"),
+            *("AdminWait", "VMLost", "Mismatch", "LimitReached", "DeletionHeld", "TakingFinalSnapshot"),
         },
     ),
     "GpuVpc": ordering(kinds.GPUVPC, gpuvpc, gpuvpc_deletion, reasons={"Available", "Adopted", "Mismatch", "VPCLost"}),

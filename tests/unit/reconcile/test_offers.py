@@ -15,7 +15,7 @@ from support.builders import a_spec, a_status, an_order, facts
 from support.decisions.gpuvm_placement import ONE, POOLED, SPEC, TWO, in_hand, refused
 from support.gpuvmfacts import NAME
 
-STORIES = 20_000
+STORIES = 30_000
 ALLOWS_ANOTHER = {OrderState.NOT_ORDERED, OrderState.REFUSED, OrderState.LOST, OrderState.GONE}
 
 

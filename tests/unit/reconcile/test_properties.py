@@ -19,10 +19,10 @@ from gpucloud.kinds.gpuvpc import GpuVpcSpec
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Readiness, Unknown, Verb
-from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
 from gpucloud.reconcile.naming import fingerprint
 from gpucloud.reconcile.ownership import record_id
-from support.anyfacts import any_snapshot, any_vm, any_vpc
+from support.anyfacts import any_going_vm, any_snapshot, any_vm, any_vpc
 from support.builders import NOW, facts
 from support.snapshotfacts import snapshot_facts
 from support.vpcfacts import vpc_facts
@@ -173,6 +173,28 @@ def an_action_is_announced_and_only_ever_on_what_is_ours(f, plan):
     assert plan.action not in POWER or (isinstance(f.found, Present) and not f.meta.deleting)
 
 
+def nothing_of_a_vm_is_destroyed_without_its_final_snapshot(f, plan):
+    if not isinstance(f.spec, GpuVMSpec) or f.spec.deletion.final_snapshot == "None" or plan.action not in DESTROYS:
+        return
+    kept, sent = f.status.final_snapshot, known_as(f, "Destroying")
+    ids = {f.final.unattended_id, f.final.taker and f.final.taker.made_for_vm and f.final.taker.snapshot_id}
+    ids |= (
+        {kept.snapshot_id} if kept is not None and f.tracked.order is not None and kept.order == f.tracked.order.id else set()
+    )
+    fresh = isinstance(f.snapshots, SnapshotsOfVm) and f.snapshots.as_of >= max(NOW - FRESH_SECONDS, f.deletion_seen)
+    shown = fresh and any(item.ready and item.name in ids for item in f.snapshots.items)
+    assert shown or (sent and kept is not None and kept.state == "Ready")
+
+
+def one_is_taken_only_before_the_destruction_of_what_is_there(f, plan):
+    if not isinstance(f.spec, GpuVMSpec) or plan.action not in {Verb.CREATE_SNAPSHOT, Verb.REQUEST_SNAPSHOT}:
+        return
+    assert (f.meta.deleting, f.spec.deletion.final_snapshot, f.hold) == (True, "Required", None)
+    assert isinstance(f.found, Present)
+    assert f.final.terminating is (plan.action is Verb.CREATE_SNAPSHOT)
+    assert plan.status.final_snapshot is not None
+
+
 def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     if plan.action not in DESTROYS:
         return
@@ -191,7 +213,7 @@ def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
 
 
 def nothing_is_ordered_without_proof_and_a_record(f, plan):
-    if plan.action not in CREATES and not plan.records_order:
+    if plan.action is not f.subject.create and not plan.records_order:
         return
     assert not f.meta.deleting
     assert not f.namespace_terminating
@@ -258,6 +280,8 @@ RULES = (
     the_contract_of_a_status,
     an_action_is_announced_and_only_ever_on_what_is_ours,
     destroyed_is_only_what_is_deleted_and_not_retained,
+    nothing_of_a_vm_is_destroyed_without_its_final_snapshot,
+    one_is_taken_only_before_the_destruction_of_what_is_there,
     nothing_is_ordered_without_proof_and_a_record,
     let_go_is_only_what_is_retained_never_ours_or_proven_gone,
     deciding_again_on_what_was_written_soon_changes_nothing,
@@ -285,6 +309,16 @@ def simplest(f, decide, plainer):
         if again is not None and again[0] == rule:
             f = simpler
     return f
+
+
+def test_every_rule_holds_of_a_vm_that_needs_a_final_snapshot():
+    met = set()
+    for seed in range(SITUATIONS):
+        f = any_going_vm(random.Random(seed))
+        failure = broken(f, gpuvm.decide)
+        assert failure is None, f"seed {seed}: {failure}\n{f}"
+        met.add(gpuvm.decide(f).action)
+    assert met >= {Verb.CREATE_SNAPSHOT, Verb.REQUEST_SNAPSHOT, Verb.DESTROY}, "the facts that are drawn are too tame"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,6 +8,7 @@ from gpucloud.engine.kinds.indexes import InVpc, MadeFrom, Named, RefersTo
 from gpucloud.engine.kinds.listers import refers_to
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DeletionPolicy, OrderState
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, phase_of
@@ -52,7 +53,7 @@ def dependents_of_vm(objects: Listers, vm: Vm) -> Iterator[str]:
     refers_here = RefersTo(gpuvm.KIND, vm.meta.namespace, vm.meta.name)
     for snapshot in objects.snapshots.indexed(refers_here, *(() if here is None else (MadeFrom(here.name),))):
         spec = snapshot.spec
-        if spec is None or not _is_being_taken(snapshot, vm):
+        if spec is None or is_final_snapshot(snapshot, vm) or not _is_being_taken(snapshot, vm):
             continue
         refers = spec.vm_ref is not None and refers_to(snapshot, vm, spec.vm_ref.name)
         names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
@@ -73,6 +74,11 @@ def dependents_of_snapshot(objects: Listers, snapshot: Snapshot) -> Iterator[str
             yield _display_name(gpuvm.KIND, vm, snapshot)
 
 
+def is_final_snapshot(snapshot: Snapshot, vm: Vm) -> bool:
+    """Whether the operator made this GpuSnapshot to take the final snapshot of the VM, whose deletion knows of it."""
+    return snapshot.meta.annotations.get(FINAL_SNAPSHOT_OF) == vm.meta.uid
+
+
 def _names_snapshot(objects: Listers, vm: Vm, name: str, snapshot: Snapshot) -> bool:
     """Whether the VM's ``image.snapshot`` is the cloud's name of this snapshot."""
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
@@ -90,7 +96,7 @@ def deletable_snapshots(objects: Listers, vm: Vm, here: Identity) -> Iterator[st
             continue
         if recorded_policy(spec.deletion.policy, snapshot.order) is DeletionPolicy.RETAIN:
             continue
-        if is_paused(snapshot.meta.annotations):
+        if is_paused(snapshot.meta.annotations) or is_final_snapshot(snapshot, vm):
             continue
         if snapshot.status.snapshot_id is None or not _is_taken_of(objects, snapshot, spec, here):
             continue

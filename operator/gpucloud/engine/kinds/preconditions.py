@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import CREATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +43,7 @@ class Preconditions:
         yield Precondition("no other object owns the resource", lambda: self.ownership.owner(uid) is None)
         if verb is facts.subject.destroy:
             yield Precondition("no other object needs the resource", lambda: not any(self.dependents(stored, facts.spec)))
-        if verb in CREATES:
+        if verb is facts.subject.create:
             yield Precondition("its account may create", lambda: self._may_create(facts))
             yield Precondition("its order is recorded in status", lambda: self._may_order(uid))
             yield Precondition("no listing shows its name", lambda: not inventory.shows(facts.identity))

@@ -14,7 +14,6 @@ from gpucloud.kinds.meta import Annotation, ConditionType
 from gpucloud.reconcile import placement, retry
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.facts import CREATES, Refusal
 from gpucloud.reconcile.placement import Placement
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.meta import Reason
     from gpucloud.reconcile.core.facts import CloudFacts, Subject
-    from gpucloud.reconcile.facts import Attempt, Verb
+    from gpucloud.reconcile.facts import Attempt, Refusal, Verb
     from gpucloud.reconcile.plan import Plan
 
 
@@ -108,7 +107,7 @@ class Sender:
         except (Exception, asyncio.CancelledError) as error:  # also when this task is cancelled: the call may have left
             self._remember(facts, verb, request.refusal_of(error), placed, plan.targets)
             raise
-        if verb in CREATES:
+        if verb is self._kind.subject.create:
             self._tracker.set_credential(facts.meta.uid, session.learned)
         named = placement.identity_from_answer(facts.identity, placed)
         if named != facts.identity and was_shown(named):
@@ -140,7 +139,7 @@ class Sender:
         purpose = Purpose(key, kind.success_events[verb][0], kind.failed[verb], reason, generation, traceparent)
         common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self._kind.inventory_name]))
         answer = await request.send(session.writes, self._kind.requests(facts, verb, plan.targets), purpose, common)
-        return self._kind.placement(facts, answer) if verb in CREATES else Placement()
+        return kind.placement(facts, answer) if verb is kind.subject.create else Placement()
 
     def _remember(
         self,

@@ -138,6 +138,15 @@ class KubeClient:
                 raise KubeError(409, "Conflict", "the object has changed") from error
             raise
 
+    async def create_resource(self, plural: str, namespace: str, body: Mapping[str, Any]) -> None:
+        """Create an object of ours, as ``body`` says without apiVersion.
+
+        Raises:
+            KubeError: ``conflict`` if an object of this name exists.
+        """
+        path = f"/apis/{GROUP}/{VERSION}/namespaces/{quote(namespace, safe='')}/{plural}?fieldManager={FIELD_MANAGER}"
+        await self.call("POST", path, {"apiVersion": API_VERSION, **body})
+
     async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
         """Return ``data`` of a Secret (still base64) or ConfigMap, read by name; None if it does not exist."""
         found = await self._find(_in_namespace(namespace, resource, name))

@@ -37,10 +37,10 @@ def await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], 
         return prepare() or send(f, deleting(f))
     if attempt is not None and f.state is OrderState.DESTROYING and _is_certainly_refused(attempt):
         return _refused_unlisted(f, attempt, prepare)
-    return _await_absence(f, found)
+    return await_absence(f, found)
 
 
-def _await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
+def await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release the finalizer, or look again, by what listings that lack the resource prove in this state of the order."""
     if not (f.seen or f.unrecorded):
         return _never_seen(f, found)

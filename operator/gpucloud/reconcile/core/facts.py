@@ -131,6 +131,11 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return ""
 
     @property
+    def collectable(self) -> bool:
+        """Whether the collector of orphans may destroy the resource, where somebody has removed our finalizer."""
+        return True
+
+    @property
     def how_lost(self) -> str:
         """How the resource may have been deleted, after "was deleted"."""
         return "outside Kubernetes"

@@ -7,6 +7,7 @@ deletable. Otherwise the deletable snapshots are deleted one by one before the V
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpuvm import SnapshotPolicy
@@ -17,7 +18,8 @@ from gpucloud.reconcile.core import delete, destruction, failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm.facts import SnapshotsOfVm
+from gpucloud.reconcile.gpuvm import final_snapshot
+from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
 from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
@@ -32,10 +34,15 @@ KEEP_SNAPSHOTS = "To keep the snapshots, set spec.deletion.snapshots: Keep."
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step of a requested deletion."""
-    plan = delete.decide(f, prepare=lambda: held_by_guard(f) or _snapshots(f))
+    plan = final_snapshot.recorded(f, delete.decide(f, prepare=partial(_before_destruction, f)))
     if plan.action is None or plan.status is None:
         return plan
     return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # the deletion guard admits it
+
+
+def _before_destruction(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Return what must come before the VM is destroyed, and destroys nothing that a later step would need."""
+    return held_by_guard(f) or final_snapshot.before_destruction(f) or _snapshots(f)
 
 
 def held_by_guard(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -54,12 +61,7 @@ def with_snapshots(f: VmFacts) -> bool:
     if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
         return False
     items = f.snapshots.items
-    return _is_fresh(f, f.snapshots) and bool(items) and all(item.deletable for item in items)
-
-
-def _is_fresh(f: VmFacts, seen: SnapshotsOfVm) -> bool:
-    """Whether the listing is recent, and began after the deletion: somebody may have made a snapshot right before that."""
-    return seen.as_of >= max(f.fresh_from, f.deletion_seen)
+    return are_fresh(f, f.snapshots) and bool(items) and all(item.deletable for item in items)
 
 
 def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -69,7 +71,7 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not isinstance(f.snapshots, SnapshotsOfVm):
         return _snapshots_unknown(f)
     surplus = tuple(item.name for item in f.snapshots.items if item.deletable)
-    if _is_fresh(f, f.snapshots) and (not surplus or with_snapshots(f)):
+    if are_fresh(f, f.snapshots) and (not surplus or with_snapshots(f)):
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
     if attempt is not None and failed.in_backoff(f, attempt):
@@ -87,7 +89,7 @@ def _one_by_one(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt | None, surplu
         again = destruction.again_from(f, attempt)
         if seen.as_of < again and f.now.mono < again:
             return plan_status(f, said, refresh_after=_next_look(f, seen, attempt, again))
-    if not _is_fresh(f, seen):
+    if not are_fresh(f, seen):
         return delete.meanwhile(f, said, refresh_after=f.now.mono)
     return plan_action(f, Verb.DELETE_SNAPSHOT, said, targets=surplus)
 

@@ -14,12 +14,14 @@ from gpucloud.reconcile.gpuvm import boot_log, connection, offers
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import Operation
     from gpucloud.kinds.meta import ConditionType
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.deletion_guard import Hold
+    from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.quota import Usage
 
@@ -39,22 +41,6 @@ SUBJECT = Subject(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotOfVm:
-    """A snapshot of this VM. ``deletable``: a GpuSnapshot of this namespace stands for it and allows its deletion."""
-
-    name: str
-    deletable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotsOfVm:
-    """All snapshots of this VM in a listing that began at ``as_of`` (mono seconds)."""
-
-    items: tuple[SnapshotOfVm, ...]
-    as_of: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     """Facts of one GpuVM: the object, the observation of its VM, and this process's call history."""
@@ -68,7 +54,8 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
-    snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that includes the snapshots
+    snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that deletes them, or needs a final one
+    final: FinalSnapshotFacts | None = None  # known only during a deletion that needs a final snapshot
     hold: Hold | None = None  # why the deletion guard holds this VM's destruction
     usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
     known: KnownNames = field(default_factory=KnownNames)
@@ -108,6 +95,16 @@ class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     def is_as_recorded(self) -> bool:
         """Whether the recorded order is for the offer that would be ordered now: the alternatives may be edited meanwhile."""
         return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+
+    @property
+    def needs_final_snapshot(self) -> bool:
+        """Whether a deletion must not destroy the VM without a final snapshot."""
+        return is_required(self.spec.deletion, self.policy)
+
+    @property
+    def collectable(self) -> bool:
+        """Whether the VM may be destroyed when nobody can take its final snapshot any more."""
+        return not self.needs_final_snapshot
 
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, its price when it was bought, since when it is billed, and what its boot log shows."""

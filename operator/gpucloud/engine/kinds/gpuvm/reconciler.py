@@ -7,15 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.cloud import calls
+from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
 from gpucloud.engine.cloud.listings import as_recorded
-from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
+from gpucloud.engine.kinds.gpuvm.snapshots import has_final, may_be_deleted, snapshots_of_vm, snapshots_to_delete, with_names
 from gpucloud.engine.kinds.gpuvm.unclaimed import Unclaimed
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
@@ -29,28 +31,29 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.deletion_guard import is_destroyed
 from gpucloud.reconcile.facts import Unknown, Verb
-from gpucloud.reconcile.gpuvm import VmFacts, decide, with_snapshots
+from gpucloud.reconcile.gpuvm import VmFacts, decide
 from gpucloud.reconcile.gpuvm.connection import still_published
-from gpucloud.reconcile.gpuvm.facts import SUBJECT, SnapshotOfVm, SnapshotsOfVm
+from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_offer, with_offer
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.retention import recorded_policy
-from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord
+    from gpucloud.cloud.models import CreateServer, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.cloud.port import Precondition
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -81,6 +84,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.STOP: (Reason.STOPPED, "Requested stop of VM {name}."),
         Verb.DESTROY: (Reason.DESTROYED, "Requested destruction of VM {name} and its data."),
         Verb.DELETE_SNAPSHOT: (Reason.DESTROYED, "Requested deletion of the VM's snapshots {name}."),
+        Verb.CREATE_SNAPSHOT: (
+            Reason.FINAL_SNAPSHOT_REQUESTED,
+            "Requested the final snapshot {name}. No GpuSnapshot stands for it, as the namespace is being deleted.",
+        ),
     }
     failed: ClassVar = {
         Verb.CREATE: Reason.ORDER_FAILED,
@@ -88,6 +95,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         Verb.STOP: Reason.STOP_FAILED,
         Verb.DESTROY: Reason.DESTROY_FAILED,
         Verb.DELETE_SNAPSHOT: Reason.DESTROY_FAILED,
+        Verb.CREATE_SNAPSHOT: Reason.FINAL_SNAPSHOT_FAILED,
     }
     delayed_verbs = frozenset({Verb.CREATE, Verb.START, Verb.STOP, Verb.DESTROY})
 
@@ -96,6 +104,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
         self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
+        self._final = FinalSnapshots(deps, store, self._tracker)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -132,9 +141,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return dependents.dependents_of_vm(self._deps.objects, stored)
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
-        """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots."""
+        """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
         here = self.identity(self._tracker.with_placement(stored), spec)
-        if not stored.meta.deleting or spec.deletion.snapshots is not SnapshotPolicy.DELETE or here is None:
+        asked = spec.deletion.snapshots is SnapshotPolicy.DELETE or self._final.is_required(stored)
+        if not stored.meta.deleting or not asked or here is None:
             return {}
         return {"snapshots": here._replace(name=EVERYTHING)}
 
@@ -158,6 +168,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
+            final=self._final.facts(stored),
             reassert_seconds=self._publisher.reassert_seconds,
         )
         if stored.meta.deleting or account.session is None:
@@ -203,8 +214,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Gather the base's facts after reading the release annotations of a held deletion; count the deletion by them."""
         await self._deletion_guard.refresh_releases(stored.meta.uid)
         facts = await super().gather(stored)
-        if isinstance(facts, VmFacts) and facts.meta.deleting:
-            self._count_deletion_by(facts)
+        if not isinstance(facts, VmFacts) or not facts.meta.deleting:
+            return facts
+        facts = await self._final.complete(facts)
+        self._count_deletion_by(facts)
         return facts
 
     def admit_deletion(self, facts: VmFacts) -> bool:
@@ -225,16 +238,18 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return decide(facts)
 
     async def act(self, facts: VmFacts | Unreadable[GpuVMStatus], plan: Plan[GpuVMStatus]) -> Event | None:
-        """Send the plan's call, and count the VM again by its outcome; or publish or withdraw its connection."""
+        """Send the plan's call, and count the VM again by its outcome; or change an object of the VM's namespace."""
         if isinstance(facts, VmFacts) and plan.action in {Verb.PUBLISH, Verb.WITHDRAW}:
             return await self._publisher.act(facts, plan, plan.action)
         if isinstance(facts, VmFacts) and plan.action is Verb.READ_BOOT_LOG:
             await self._read_boot_log(facts)
             return None
-        snapshots = _snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
+        if isinstance(facts, VmFacts) and plan.action is Verb.REQUEST_SNAPSHOT:
+            return await self._final.request(facts)
+        snapshots = snapshots_to_delete(facts) if isinstance(facts, VmFacts) and plan.action is Verb.DESTROY else ()
         event = await super().act(facts, plan)
         if event is not None and not event.warning and isinstance(facts, VmFacts):
-            event = replace(event, note=_detailed(event.note, snapshots) + still_published(facts, plan))
+            event = replace(event, note=with_names(event.note, snapshots) + still_published(facts, plan))
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_usage(stored)
@@ -259,9 +274,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.STOP:
                 yield Request(calls.stop_server(id=here.name, **where), here.name)
             case Verb.DESTROY:
-                gone = _snapshots_to_delete(facts)
+                gone = snapshots_to_delete(facts)
                 call = calls.destroy_server(id=here.name, **where, delete_snapshots=bool(gone) or None)
-                yield Request(call, here.name, (self._deletable(facts, gone),))
+                yield Request(call, here.name, (self._deletable(facts, gone), has_final(facts, self._newest_snapshots)))
+            case Verb.CREATE_SNAPSHOT:
+                for name in targets:
+                    yield Request(calls.create_snapshot(name=name, source_vm_name=here.name, **where), name)
             case Verb.DELETE_SNAPSHOT:
                 for name in targets:
                     yield Request(
@@ -273,15 +291,21 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return placement_from_answer(facts.identity, answer.id, answer.cluster, answer.namespace)
 
     def _deletable(self, facts: VmFacts, snapshots: tuple[str, ...]) -> Precondition:
-        """Return the precondition that these snapshots may be deleted: their GpuSnapshots may be retained or paused by now."""
+        return may_be_deleted(facts, snapshots, partial(self.store.get, facts.meta.uid), self._deps.objects)
 
-        def holds() -> bool:
-            vm = self.store.get(facts.meta.uid) if snapshots else None
-            return not snapshots or (
-                vm is not None and set(snapshots) <= set(dependents.deletable_snapshots(self._deps.objects, vm, facts.identity))
-            )
+    def _newest_snapshots(self, facts: VmFacts) -> SnapshotsOfVm | Unknown | None:
+        """Return what the newest listing shows, of the newest view of the object."""
+        stored = self.store.get(facts.meta.uid)
+        if stored is None or stored.spec is None:
+            return None
+        return self._snapshots(stored, stored.spec, self.account(stored, stored.spec), facts.identity)
 
-        return Precondition("the snapshots may be deleted", holds)
+    def _targets(self, stored: GpuVM) -> Iterator[Target]:
+        """Yield the base's targets, and the GpuSnapshot that takes the final snapshot: each change of it wakes the VM."""
+        yield from super()._targets(stored)
+        taker = self._final.facts(stored)
+        if taker is not None:
+            yield Target(gpusnapshot.KIND, stored.meta.namespace, taker.name)
 
     def _count_deletion_by(self, facts: VmFacts) -> None:
         """Count the deletion of the newest view, by what its facts show."""
@@ -343,14 +367,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Return the VM's snapshots and which of them may be deleted with it; None unless the deletion asks for it."""
         if "snapshots" not in self.watches(stored, spec) or account.session is None:
             return None
-        seen = account.session.snapshots.within(here.cluster, here.vpc)
-        if isinstance(seen, Unknown):
-            return seen
-        deletable = set(dependents.deletable_snapshots(self._deps.objects, stored, here))
-        return SnapshotsOfVm(
-            tuple(SnapshotOfVm(item.id or "", item.id in deletable) for item in seen.records if _may_be_of(item, here)),
-            seen.as_of,
-        )
+        return snapshots_of_vm(self._deps.objects, account.session, stored, here)
 
 
 def known_names(session: AccountSession, account: str, cluster: str, configuration: str) -> KnownNames:
@@ -360,19 +377,3 @@ def known_names(session: AccountSession, account: str, cluster: str, configurati
     if account == OWN_ACCOUNT:
         return KnownNames(configurations, elsewhere=elsewhere)
     return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster), elsewhere)
-
-
-def _snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
-    """Return the snapshots that the destroying call deletes with the VM: all of them, or none."""
-    seen = facts.snapshots
-    return tuple(item.name for item in seen.items) if isinstance(seen, SnapshotsOfVm) and with_snapshots(facts) else ()
-
-
-def _detailed(note: str, snapshots: tuple[str, ...]) -> str:
-    """Return the note of an Event, with the snapshots that its call deletes."""
-    return f"{note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}." if snapshots else note
-
-
-def _may_be_of(record: SnapshotRecord, vm: Identity) -> bool:
-    """Whether a snapshot may be of this VM. A record without a source may be of any VM."""
-    return record.source_name in {None, vm.name}

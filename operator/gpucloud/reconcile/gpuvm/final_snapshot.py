@@ -1,0 +1,210 @@
+"""spec.deletion.finalSnapshot: Required: nothing of the VM is destroyed before a listing shows its last snapshot ready.
+
+A GpuSnapshot of its own takes it, and is retained. Where none can be made, in a terminating namespace, the operator takes it in
+the cloud itself. ``status.finalSnapshot`` is written before either is requested. Why: docs/adr/0024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import DeletionPolicy, FinalSnapshot, FinalSnapshotState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import retry
+from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.absent import await_absence
+from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.destruction import again_from
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Taker
+    from gpucloud.reconcile.plan import Plan
+
+WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
+ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
+
+
+def record(f: VmFacts) -> FinalSnapshot | None:
+    """Return the record in status, if it is of this VM."""
+    found = f.status.final_snapshot
+    return found if found is not None and f.order is not None and found.order == f.order.id else None
+
+
+def is_ready(f: VmFacts) -> bool:
+    """Whether the VM may be destroyed: a fresh listing shows the snapshot ready, or showed it before the destroying call."""
+    known = record(f)
+    if known is not None and known.state is FinalSnapshotState.READY and f.state is OrderState.DESTROYING:
+        return True
+    return _ready_id(f) is not None
+
+
+def before_destruction(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Return the step that must come before the VM is destroyed; None if it may be destroyed now.
+
+    A VM that listings lack cannot be copied: no destroying call is sent for it, and its absence is awaited.
+    """
+    if not f.needs_final_snapshot or is_ready(f):
+        return None
+    if isinstance(f.found, Absent):
+        return await_absence(f, f.found)
+    if not isinstance(f.found, Present) or f.final is None:
+        return _unlisted(f)
+    if not isinstance(f.snapshots, SnapshotsOfVm) or not are_fresh(f, f.snapshots):
+        return _unlisted(f)
+    return _awaited(f, f.final, f.snapshots) or _taken(f, f.final, f.found, f.snapshots)
+
+
+def recorded(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan of a deletion; what is destroyed is recorded with the snapshot that was ready, and a release names it."""
+    ready = _ready_id(f) if f.needs_final_snapshot else None
+    if plan.action is Verb.DESTROY and plan.status is not None and ready is not None:
+        taker = None if f.final is None or ready == f.final.unattended_id else f.final.name
+        done = _record(f, gpu_snapshot=taker, snapshot_id=ready, state=FinalSnapshotState.READY)
+        return replace(plan, status=plan.status.model_copy(update={"final_snapshot": done}))
+    return plan if plan.release is None else _told(f, plan)
+
+
+def _told(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan; the Event of its release says what remains that no object stands for, or that was not made."""
+    known, release = f.status.final_snapshot, plan.release
+    if release is None or f.final is None:
+        return plan
+    taken = known.snapshot_id if known is not None else None
+    stands = f.final.taker is not None and f.final.taker.made_for_vm and not f.final.taker.deleting
+    if taken is not None and not stands:
+        words = f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it."
+    elif taken is None and f.policy is DeletionPolicy.DELETE and f.seen:
+        words = "No final snapshot was taken of it."
+    else:
+        return plan
+    return replace(plan, release=replace(release, note=f"{release.note} {words}", warning=True))
+
+
+def _ready_id(f: VmFacts) -> str | None:
+    """Return the id of a final snapshot of this VM that a fresh listing shows ready."""
+    if not isinstance(f.snapshots, SnapshotsOfVm) or not are_fresh(f, f.snapshots):
+        return None
+    return next((item.name for item in f.snapshots.items if item.ready and item.name in _ids(f)), None)
+
+
+def _ids(f: VmFacts) -> set[str]:
+    """Return the ids under which a snapshot counts as the final one of this VM."""
+    known, final = record(f), f.final
+    taker = None if final is None or final.taker is None or not final.taker.made_for_vm else final.taker
+    ids = (
+        None if known is None else known.snapshot_id,
+        None if final is None else final.unattended_id,
+        None if taker is None else taker.snapshot_id,
+    )
+    return {one for one in ids if one is not None}
+
+
+def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan[GpuVMStatus] | None:
+    """Wait for the snapshot that is being taken; None if nothing takes one."""
+    taker, shown = final.taker, next((item.name for item in seen.items if item.name in _ids(f)), None)
+    if taker is not None and not taker.made_for_vm:
+        words = f"GpuSnapshot {final.name!r} exists, and was not made for this VM's final snapshot: delete it."
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"))
+    if taker is not None and not taker.deleting:
+        return plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
+    if shown is not None:
+        words = f"The final snapshot {shown!r} is being taken; the VM is destroyed when it is ready. {WITHOUT}"
+        kept = None if shown == final.unattended_id else final.name
+        return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), final_snapshot=_record(f, kept, shown))
+    if taker is not None:
+        words = f"GpuSnapshot {final.name!r} is being deleted; then the final snapshot is requested again. {WITHOUT}"
+        return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words))
+    return None
+
+
+def _taking(name: str, taker: Taker) -> Verdict:
+    if taker.stalled:
+        why = f"GpuSnapshot {name!r} is Stalled ({taker.stalled.rstrip('.')}). Delete it to try again."
+        words = f"The VM is not destroyed without its final snapshot. {why}"
+        return stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}")
+    words = f"GpuSnapshot {name!r} takes the final snapshot of the VM, which is destroyed when it is ready. {WITHOUT}"
+    return working(Reason.TAKING_FINAL_SNAPSHOT, words)
+
+
+def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: SnapshotsOfVm) -> Plan[GpuVMStatus]:
+    """Have a final snapshot taken: by a GpuSnapshot, or in the cloud itself where none can be made."""
+    if not final.terminating:
+        return _request(f, final, vm)
+    said = working(
+        Reason.TAKING_FINAL_SNAPSHOT,
+        f"The final snapshot {final.unattended_id!r} is taken without a GpuSnapshot, as the namespace is being deleted. The VM "
+        f"is destroyed when it is ready. {WITHOUT}",
+    )
+    known = _record(f, None, final.unattended_id)
+    if vm_phase(vm.record) in ON_ITS_WAY:
+        words = f"Waiting until the VM is on or off to take its final snapshot: the cloud reports {reported_state(vm.record)}."
+        return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, f"{words} {WITHOUT}"))
+    attempt = f.attempt(Verb.CREATE_SNAPSHOT)
+    if attempt is not None and attempt.refusal is not None:
+        make = stalled if retry.policy(attempt).stalled else working
+        why = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+        words = f"The VM is not destroyed without its final snapshot. {attempt.verb} failed: {why}. {WITHOUT}"
+        said = make(Reason.DELETION_BLOCKED, words)
+        if failed.in_backoff(f, attempt):
+            return plan_status(f, said, requeue_at=failed.again_at(f, attempt), final_snapshot=known)
+    if attempt is not None and seen.as_of < again_from(f, attempt):
+        return plan_status(f, said, requeue_at=again_from(f, attempt), refresh_after=attempt.at, final_snapshot=known)
+    return plan_action(f, Verb.CREATE_SNAPSHOT, said, targets=(final.unattended_id,), final_snapshot=known)
+
+
+def _request(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
+    """Request a GpuSnapshot; one that the watch does not show yet is not requested again for a grace."""
+    known, attempt = _record(f, final.name, None), f.attempt(Verb.REQUEST_SNAPSHOT)
+    said = working(
+        Reason.TAKING_FINAL_SNAPSHOT,
+        f"The final snapshot is requested as GpuSnapshot {final.name!r}; the VM is destroyed when it is ready. {WITHOUT}",
+    )
+    if attempt is not None and attempt.asked == f.asked:
+        again = attempt.at + f.limits.grace
+        if attempt.refusal is not None:
+            words = f"The VM is not destroyed without its final snapshot. {attempt.refusal.message} {WITHOUT}"
+            said = stalled(Reason.DELETION_BLOCKED, words)
+            again = failed.again_at(f, attempt) or again
+        if f.now.mono < again:
+            return plan_status(f, said, requeue_at=again, final_snapshot=known)
+    if vm.as_of < f.fresh_from:
+        return plan_status(f, said, refresh_after=f.fresh_from, final_snapshot=f.status.final_snapshot)
+    return plan_action(f, Verb.REQUEST_SNAPSHOT, said, targets=(final.name,), final_snapshot=known)
+
+
+def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
+    """Wait for a listing of the snapshots; say so if it fails."""
+    unseen = f.snapshots if isinstance(f.snapshots, Unknown) else None
+    if unseen is None or unseen.cause is UnknownReason.NOT_LISTED:
+        words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
+        return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
+    detail = f" ({unseen.detail})" if unseen.detail else ""
+    words = f"The VM is not destroyed without its final snapshot, and snapshots cannot be listed: {unseen.cause}{detail}."
+    again = f.now.mono + 3 * f.limits.pending_interval
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"), requeue_at=again)
+
+
+def _record(
+    f: VmFacts,
+    gpu_snapshot: str | None,
+    snapshot_id: str | None,
+    state: FinalSnapshotState = FinalSnapshotState.REQUESTED,
+) -> FinalSnapshot:
+    """Return the record to write. The id of a snapshot that may exist is kept until another is known."""
+    known = record(f)
+    fields: dict[str, Any] = {"state": state, "order": "" if f.order is None else f.order.id, "gpu_snapshot": gpu_snapshot}
+    since = f.now.wall if known is None or known.gpu_snapshot != gpu_snapshot else known.requested_at
+    kept = None if known is None else known.snapshot_id
+    return FinalSnapshot(**fields, snapshot_id=snapshot_id or kept, requested_at=since)

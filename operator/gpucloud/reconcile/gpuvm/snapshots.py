@@ -1,0 +1,76 @@
+"""The snapshots of one VM: those that a listing shows, and the final one, if the VM needs one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.kinds.common import DeletionPolicy
+from gpucloud.kinds.deletion import FinalSnapshotPolicy
+from gpucloud.reconcile import naming
+
+if TYPE_CHECKING:
+    from gpucloud.kinds.deletion import Deletion
+    from gpucloud.reconcile.core.facts import CloudFacts
+    from gpucloud.reconcile.facts import ObjectFacts
+
+_OBJECT_NAME_LENGTH = 200  # of a GpuVM's name in that of its snapshot; the apiserver allows 253 characters
+_SUFFIX_LENGTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotOfVm:
+    """A snapshot of this VM. ``deletable``: a GpuSnapshot of this namespace stands for it and allows its deletion."""
+
+    name: str
+    deletable: bool
+    ready: bool = False  # the cloud calls it ready to use
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotsOfVm:
+    """All snapshots of this VM in a listing that began at ``as_of`` (mono seconds)."""
+
+    items: tuple[SnapshotOfVm, ...]
+    as_of: float
+
+
+def are_fresh(f: CloudFacts[Any, Any, Any], seen: SnapshotsOfVm) -> bool:
+    """Whether the listing is recent, and began after the deletion: somebody may have made a snapshot right before that."""
+    return seen.as_of >= max(f.fresh_from, f.deletion_seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """The GpuSnapshot of the final snapshot's name."""
+
+    made_for_vm: bool  # the operator made it for this VM
+    deleting: bool
+    snapshot_id: str | None  # the snapshot's id in the cloud; None while it is unknown
+    stalled: str = ""  # reason and message, if it is Stalled
+
+
+@dataclass(frozen=True, slots=True)
+class FinalSnapshotFacts:
+    """What is known of the final snapshot beside the record and the listing."""
+
+    name: str  # of the GpuSnapshot that takes it
+    unattended_id: str  # of a snapshot that is taken without a GpuSnapshot: it bears the fingerprint of the VM's object
+    taker: Taker | None = None
+    terminating: bool = False  # the namespace is being deleted, so that no GpuSnapshot can be made
+
+
+def names(vm: ObjectFacts, tag: str) -> tuple[str, str]:
+    """Return the name of the GpuSnapshot that takes the final snapshot, and the id of one that is taken without it.
+
+    Both are of this one deletion. What an earlier object of the name left behind does not count, nor does what this object
+    left before a restore of etcd undid its deletion, though its VM may have been ordered anew since.
+    """
+    deletion = naming.digest(f"{vm.uid} {vm.deleted_at}", _SUFFIX_LENGTH)
+    base = vm.name[:_OBJECT_NAME_LENGTH].rstrip("-.")
+    return f"{base}-final-{deletion}", naming.external_name(f"final-{deletion}-{vm.name}", vm.uid, tag)
+
+
+def is_required(deletion: Deletion, policy: DeletionPolicy) -> bool:
+    """Whether a deletion destroys the VM, and must not do so without a final snapshot. ``policy``: the one that applies."""
+    return deletion.final_snapshot is FinalSnapshotPolicy.REQUIRED and policy is not DeletionPolicy.RETAIN

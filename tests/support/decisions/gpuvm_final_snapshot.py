@@ -1,0 +1,177 @@
+"""Rows of a GpuVM that is being deleted, and must not go without a final snapshot: what comes before its destruction."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.gpuvm import FinalSnapshot, FinalSnapshotState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, SnapshotOfVm, SnapshotsOfVm, Taker
+from support.builders import NOW, START, a_spec, known, present
+from support.gpuvmfacts import DELETING, DESTROYING, GOING, ORDER, RUNNING
+from support.rows import WORDS, Row, noted, tried
+
+REQUIRED = a_spec(deletion={"finalSnapshot": "Required"})
+TAKER, ALONE = "train-final-abcde", "final-abcde-train-tag-id"
+SNAP = "train-final-abcde-tag-id"
+NONE, CLOSING = FinalSnapshotFacts(TAKER, ALONE), FinalSnapshotFacts(TAKER, ALONE, terminating=True)
+AT = START + timedelta(seconds=NOW - 60)
+AGO = NOW - 40
+BEGUN = CallHistory(first_seen=NOW - 600, deletion_seen=NOW - 60)
+REQUEST, TAKE = Verb.REQUEST_SNAPSHOT, Verb.CREATE_SNAPSHOT
+WAY_OUT = "set spec.deletion.finalSnapshot: None"
+
+
+def final(**taker):
+    return FinalSnapshotFacts(TAKER, ALONE, Taker(**{"made_for_vm": True, "deleting": False, "snapshot_id": SNAP} | taker))
+
+
+def listed(*items, as_of=NOW):
+    return SnapshotsOfVm(tuple(SnapshotOfVm(name, deletable=False, ready=ready) for name, ready in items), as_of)
+
+
+def recorded(state=FinalSnapshotState.REQUESTED, base=RUNNING, **fields):
+    given = {"order": ORDER.id, "gpu_snapshot": TAKER, "snapshot_id": SNAP, "requested_at": AT} | fields
+    return base.model_copy(update={"final_snapshot": FinalSnapshot(state=state, **given)})
+
+
+def did(verb, ago, kind=None):
+    return tried(verb, ago=ago, kind=kind, history=BEGUN, targets=(ALONE,))
+
+
+READY, TAKING = listed((SNAP, True)), listed((SNAP, False))
+GOES = {"meta": DELETING, "spec": REQUIRED, "status": RUNNING, "found": present(), "history": BEGUN, "snapshots": listed()}
+OF_ANOTHER = recorded(order="of-an-earlier-vm")
+DONE = recorded(FinalSnapshotState.READY, GOING)
+
+
+def taking(why, says, action=None, **given):
+    """The snapshot is awaited; the way out is always told."""
+    targets = {None: (), REQUEST: (TAKER,), TAKE: (ALONE,)}[action]
+    return Row(why, GOES | given, Reason.TAKING_FINAL_SNAPSHOT, action=action, targets=targets, says=(says, WAY_OUT))
+
+
+def blocked(why, says, action=None, progress="Stalled", **given):
+    """A person should look."""
+    targets = {None: (), REQUEST: (TAKER,), TAKE: (ALONE,)}[action]
+    return Row(
+        why, GOES | given, Reason.DELETION_BLOCKED, progress=progress, action=action, targets=targets, says=(says, WAY_OUT)
+    )
+
+
+def goes(why, **given):
+    """The VM is destroyed."""
+    return Row(why, GOES | given, Reason.DELETING, action=Verb.DESTROY, says="is being destroyed")
+
+
+ROWS = {
+    "a final snapshot is requested first": taking(
+        "nothing takes one yet", f"requested as GpuSnapshot {TAKER!r}", REQUEST, final=NONE
+    ),
+    "a request is not repeated at once": taking("the watch may not show it yet", TAKER, final=NONE, history=did(REQUEST, 5)),
+    "a request without effect is repeated": taking(
+        "it never came, or somebody deleted it", TAKER, REQUEST, final=NONE, history=did(REQUEST, 31)
+    ),
+    "a request that is refused is told": blocked(
+        "a missing right", WORDS, final=NONE, history=did(REQUEST, 5, ErrorKind.FORBIDDEN)
+    ),
+    "a request that was refused is made again": blocked(
+        "the right may be there by now", WORDS, REQUEST, final=NONE, history=did(REQUEST, 400, ErrorKind.FORBIDDEN)
+    ),
+    "no final snapshot is requested by an old listing of the VM": taking(
+        "it may be gone", TAKER, found=present(as_of=AGO), final=NONE
+    ),
+    "no final snapshot is requested by an old listing of snapshots": taking(
+        "one may be there", "Looking for", final=NONE, snapshots=listed(as_of=AGO)
+    ),
+    "the first listing of snapshots is awaited": taking("it has not come", "Looking for", final=NONE, snapshots=None),
+    "snapshots that cannot be listed hold the VM": blocked(
+        "nothing is proven", "cannot be listed", final=NONE, snapshots=Unknown(NOW, UnknownReason.FORBIDDEN)
+    ),
+    "a final snapshot that is ordered is awaited": taking(
+        "no listing shows it yet", f"GpuSnapshot {TAKER!r} takes", final=final()
+    ),
+    "a final snapshot that is being taken is awaited": taking(
+        "the cloud may still fail", f"GpuSnapshot {TAKER!r} takes", final=final(), snapshots=TAKING
+    ),
+    "the VM goes when its final snapshot is ready": goes("what was promised is kept", final=final(), snapshots=READY),
+    "an old listing proves no final snapshot": taking(
+        "it may have been deleted since", "Looking for", final=final(), snapshots=listed((SNAP, True), as_of=AGO)
+    ),
+    "another snapshot is no final one": taking("it is older", TAKER, final=final(), snapshots=listed(("another", True))),
+    "a GpuSnapshot that is Stalled holds the VM": blocked(
+        "its trouble is told where the person looks", "Stalled (Rejected: quota)", final=final(stalled="Rejected: quota.")
+    ),
+    "a GpuSnapshot of somebody else takes no final snapshot": blocked(
+        "its snapshot may be of any time", "was not made for", final=final(made_for_vm=False), snapshots=READY
+    ),
+    "a GpuSnapshot that is being deleted is awaited": taking(
+        "two of one name cannot be", "is being deleted", final=final(deleting=True)
+    ),
+    "a final snapshot whose GpuSnapshot was deleted is requested again": taking(
+        "no listing shows one", TAKER, REQUEST, final=NONE, status=recorded()
+    ),
+    "a final snapshot goes on without its GpuSnapshot": taking(
+        "it is retained", repr(SNAP), final=NONE, status=recorded(), snapshots=TAKING
+    ),
+    "a final snapshot counts without its GpuSnapshot": goes(
+        "the record names it", final=NONE, status=recorded(), snapshots=READY
+    ),
+    "the record of an earlier VM proves nothing": taking(
+        "a backup brings such records back", TAKER, REQUEST, final=NONE, status=OF_ANOTHER, snapshots=READY
+    ),
+    "in a namespace that is being deleted the cloud takes it": taking(
+        "no GpuSnapshot can be made", "without a GpuSnapshot", TAKE, final=CLOSING
+    ),
+    "no snapshot is asked for while the VM changes": taking(
+        "the cloud refuses that", "on or off", final=CLOSING, found=present("PENDING")
+    ),
+    "a snapshot that was accepted is awaited": taking(
+        "a listing shows it soon", "without a GpuSnapshot", final=CLOSING, history=did(TAKE, 5)
+    ),
+    "a snapshot that never showed is asked for again": taking(
+        "under the same name", "without a GpuSnapshot", TAKE, final=CLOSING, history=did(TAKE, 301)
+    ),
+    "a snapshot that the cloud refuses holds the VM": blocked(
+        "a person decides", f"CreateSnapshot failed: {WORDS}", final=CLOSING, history=did(TAKE, 5, ErrorKind.INVALID)
+    ),
+    "a snapshot for which there was no room is asked for again": blocked(
+        "room comes back", f"failed: {WORDS}", TAKE, "Reconciling", final=CLOSING, history=did(TAKE, 400, ErrorKind.UNAVAILABLE)
+    ),
+    "a snapshot that shows without a record is awaited": taking(
+        "its name proves it", repr(ALONE), final=CLOSING, snapshots=listed((ALONE, False))
+    ),
+    "a snapshot that shows ready without a record counts": goes(
+        "its name is of this deletion", final=CLOSING, snapshots=listed((ALONE, True))
+    ),
+    "a wish that is given up holds nothing": goes(
+        "the owner changed his mind while it was taken", spec=a_spec(), status=recorded()
+    ),
+    "a pause holds a final snapshot, too": Row(
+        "nothing at all is done",
+        GOES | {"final": NONE, "meta": noted(deleting=True, PAUSED="true")},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says="paused",
+    ),
+    "a destroying call that may have been sent is repeated": goes(
+        "the snapshot was ready then, though somebody deleted it since",
+        final=NONE,
+        status=DONE,
+        tracked=known(DESTROYING, ago=40),
+    ),
+    "a record of a ready snapshot is not enough before the call": taking(
+        "a listing proves it", TAKER, REQUEST, final=NONE, status=recorded(FinalSnapshotState.READY)
+    ),
+    "a VM that is not listed is not destroyed without its snapshot": Row(
+        "it cannot be copied unseen",
+        GOES | {"final": NONE, "found": Absent(NOW, NOW - 5)},
+        Reason.DELETING,
+        says="Looking for VM",
+    ),
+    "a VM that is not listed is destroyed when its snapshot is ready": goes(
+        "the listing may be partial", final=final(), found=Absent(NOW, NOW - 5), snapshots=READY
+    ),
+}
