@@ -24,6 +24,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a snapshot under way does not hold its VM": ("snapshot of a VM that goes",),
     "a VM takes along a snapshot that another is made from": ("copied as it goes",),
     "a namespace copies the disk of another's VM": ("shared account", "own account"),
+    "a VM is destroyed before its final snapshot is ready": ("saved and let go",),
     "a namespace adopts the VPC of another": ("shared account", "own account"),
     "a restart annotation counts again when the status was wiped": ("restart and wipe",),
     "objects that wait for each other quote each other": ("each waits for the other",),

@@ -266,7 +266,8 @@ class Calling:
         unplaced = life.kind == "GpuSnapshot" and not order.get("vpc") and not life.spec.get("vm")
         default = any(getattr(row, "is_default", False) and name_of(row) in claims(life) for row, _ in self._rows(life))
         blind = self.lacks_its_credential(life) or self._is_elsewhere(life)
-        return renamed or unplaced or default or blind or self._is_ambiguous(life)
+        unsaved = self._world.judge.saving.lacks_one(life)
+        return renamed or unplaced or default or blind or unsaved or self._is_ambiguous(life)
 
 
 def claims(life: Life) -> set[str]:

@@ -20,6 +20,7 @@ from simulation.logs import SimulatedLog
 from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
 from simulation.publishing import PUBLISHED, Publishing
+from simulation.saving import Saving
 from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing
 
@@ -41,7 +42,8 @@ class Judge(Ordering):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._promises = Promises(world, self.found)
-        self.collecting, self.calling, self.publishing = Collecting(world), Calling(world), Publishing(world)
+        self.collecting, self.calling = Collecting(world), Calling(world)
+        self.publishing, self.saving = Publishing(world), Saving(world)
         self.hosts = HostRequests(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
@@ -123,6 +125,7 @@ class Judge(Ordering):
         self._appeared.setdefault(life.uid, self._world.loop.time())
         self.collecting.committed(life)
         self.publishing.noted(life)
+        self.saving.committed(life)
         self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
@@ -169,6 +172,7 @@ class Judge(Ordering):
         self.restored_at = self._world.loop.time()
         self.disturbed()
         self.written.restored()
+        self.saving.restored()
         secrets = [item["metadata"] for item in self._world.api.objects("secrets")]
         dying = {meta["namespace"] for meta in secrets if meta["name"] == "key" and "deletionTimestamp" in meta}
         self._secrets = {namespace: self._secrets.get(namespace, self._world.loop.time()) for namespace in dying}
@@ -196,7 +200,9 @@ class Judge(Ordering):
         self.collecting.sent(process, operation, request)
         if operation == "DestroyServer":
             asked = {key.lower(): value for key, value in request.query}
-            self.guarding.destroys(process, name, (asked.get("cluster", "").casefold(), asked.get("namespace", "")))
+            place = (asked.get("cluster", "").casefold(), asked.get("namespace", ""))
+            self.guarding.destroys(process, name, place)
+            self.saving.destroys(name, place, self._heard_within())
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self.waiting.destroys(name)

@@ -11,6 +11,7 @@ from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
 from simulation.cloud import CREATES, Order
 from simulation.guarding import Guarding
+from simulation.saving import requires
 from simulation.verdicts import KINDS_OF, Verdicts
 from simulation.waiting import Waiting
 from simulation.writes import Writes
@@ -63,6 +64,8 @@ class Ordering(Verdicts):
         kind, now = CREATES[operation], self._world.loop.time()
         place = asked_place(request, self._world.cloud.callers.tenant(request))
         recording = [life for life in self.books.recording(kind, name) if life.records_place(*place)]
+        if not recording and operation == "CreateSnapshot":  # where no GpuSnapshot can be made, the GpuVM's status records it
+            recording = [life for life in self.books.recording("GpuVM", name) if life.deleting and requires(life)]
         uid = self._ordered_for(recording).uid if recording else ""
         if not recording:
             everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
@@ -71,14 +74,14 @@ class Ordering(Verdicts):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
         elif not any(life.has_finalizer or now - life.restored_at < self._heard_within() for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
-        elif all(life.deleting and now - life.went_at > self._heard_within() for life in recording):
+        elif all(life.kind == kind and life.deleting and now - life.went_at > self._heard_within() for life in recording):
             self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
         asked = str(json.loads(request.body).get("configuration") or "")
-        if recording and not any(life.records_configuration(asked) for life in recording):
+        if recording and asked and not any(life.records_configuration(asked) for life in recording):
             self.found("offer", f"{operation} {name!r} was sent for {asked}, and no status records that")
         life = self.books.lives.get(uid)
         tenancy = "" if life is None else str(life.status.get("tenancy") or "")
-        if life is not None:
+        if life is not None and life.kind == kind:  # a final snapshot may be asked for again: its name allows one only
             self.waiting.orders(process, life, operation, name)
         self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
         if life is not None:

@@ -77,6 +77,8 @@ class OwnerActs:
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
         others = choose("vm alternatives", ((), ALTERNATIVES[:1], ALTERNATIVES[1:], ALTERNATIVES), (6, 1, 1, 1))
         spec |= {"placement": {"alternatives": list(others)}} if others else {}
+        if choose("vm final snapshot", ("None", "Required"), (8, 1)) == "Required":
+            spec["deletion"] = {**spec.get("deletion", {}), "finalSnapshot": "Required"}
         if choose("vm image", ("", "snapshot"), (9, 1)):
             spec["image"] = {"snapshotRef": {"name": "s"}}
         namespace, name = self._namespace(), self._name()
@@ -119,8 +121,11 @@ class OwnerActs:
     def _edit_deletion(self) -> None:
         item = self._actors.some()
         if item is not None:
-            policy = self._world.choices.choose("policy", ("Retain", "Delete"))
-            self._owner.patch(item, {"spec": {"deletion": {"policy": policy}}})
+            deletion = {"policy": self._world.choices.choose("policy", ("Retain", "Delete"))}
+            final = self._world.choices.choose("edit final snapshot", ("", "Required", "None"), (4, 1, 1))
+            if final and item["kind"] == "GpuVM":
+                deletion = {"finalSnapshot": final}
+            self._owner.patch(item, {"spec": {"deletion": deletion}})
 
     def _pause(self) -> None:
         item = self._actors.some()

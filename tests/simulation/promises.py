@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpucloud.sim.world.vms import Vm
 from simulation.books import RECONCILE, annotated
 from simulation.cloud import CREATES, name_of, place_of
+from simulation.saving import FINAL_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -238,10 +239,16 @@ class Promises:
                 self._found("needed", f"{operation} {name!r} was sent while {life.name} is being made from its snapshot")
 
     def _wanted_since_long(self, row: Any, maker: str) -> Life | None:
-        """The object that a thing was made for, if nobody has asked it to go, and the thing was not made a moment ago."""
+        """The object that a thing was made for, if nobody has asked it to go, and the thing was not made a moment ago.
+
+        Nor is it a final snapshot: those are judged by ``saving``, and their wish may be given up.
+        """
         life = self._world.judge.books.lives.get(maker)
         lately = self._world.loop.time() - (row.created - self._world.cloud.epoch) < MOMENT_SECONDS
-        return None if life is None or life.now is None or life.asked_to_go or lately else life
+        unwanted = (
+            life is None or life.now is None or life.asked_to_go or FINAL_OF in (life.last["metadata"].get("annotations") or {})
+        )
+        return None if unwanted or lately else life
 
     def listed(self, process: Process, operation: str, last_good: float) -> None:
         """After each listing: what nobody has seen for long is not called Ready.

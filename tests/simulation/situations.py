@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation import adopting, crossings, impostors, people_plots, wrong_answers
+from simulation import adopting, crossings, impostors, last_snapshots, people_plots, wrong_answers
 from simulation.stage import Stage
 
 if TYPE_CHECKING:
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
     from simulation.world import World
 
-SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE = 0.25, 0.3, 0.02, 0.08  # of the histories
+SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE = 0.25, 0.3, 0.02, 0.08, 0.06  # of the histories
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING
+SAVING = last_snapshots.PLOTS  # in the same way
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -30,7 +31,8 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     first, second = _one(choices, "situation", OF_PEOPLE, SHARE), _one(choices, "second situation", OTHERS, SECOND_SHARE)
     lasting = _one(choices, "lasting situation", LASTING, LASTING_SHARE)
     adopts = _one(choices, "adopting situation", ADOPTING, ADOPTING_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts) if plot)
+    saves = _one(choices, "saving situation", SAVING, SAVING_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts, saves) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:

@@ -182,7 +182,7 @@ class Verdicts(Forgiving):
             return not any(
                 self._stands_for(life, row, maker) for _, row, maker in self._world.cloud.called(str(life.spec.get("name")))
             )
-        rows: list[Any] = [row for _, row in self._world.cloud.made_for(life.uid)]
+        rows: list[Any] = [row for table, row in self._world.cloud.made_for(life.uid) if table == TABLES[life.kind]]
         if life.chosen:
             there = (row for table, row, maker in self._world.cloud.live() if table == TABLES[life.kind] and maker != life.uid)
             rows += [row for row in there if self._is_taken_for(life, row)]

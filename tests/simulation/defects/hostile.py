@@ -23,6 +23,7 @@ from gpucloud.reconcile.core import create, delete, destruction, steps
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import power
+from gpucloud.reconcile.gpuvm.final_snapshot import is_ready
 from gpucloud.reconcile.gpuvpc.decide import _emptied
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.transitions import OrderEvent
@@ -50,6 +51,12 @@ def adopts_all() -> None:
     proofs = CloudReconciler.proofs
     replace(CloudFacts.adoption, property(lambda _: Adoption.IF_EXISTS))
     replace(proofs, lambda *args: dataclasses.replace(proofs(*args), adoptable=True))
+
+
+@named(HOSTILE, "a VM is destroyed before its final snapshot is ready")
+def unsaved() -> None:
+    """That a snapshot was requested, or is being taken, counts as if it were ready."""
+    replace(is_ready, lambda _: True)
 
 
 @named(HOSTILE, "what bears the name is destroyed without proof")

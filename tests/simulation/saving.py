@@ -1,0 +1,84 @@
+"""The oracle of final snapshots: no VM is destroyed whose spec requires one that was not ready.
+
+Like the judge it asks no product code: it knows since when each spec has required a final snapshot, and which were taken.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gpucloud.sim.world.vms import Vm
+from simulation.cloud import name_of, place_of
+
+if TYPE_CHECKING:
+    from simulation.books import Life
+    from simulation.world import World
+
+FINAL_OF = "gpucloud.dev/final-snapshot-of"
+
+
+class Saving:
+    """Looks at each destroying call of a VM."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._since: dict[str, float] = {}  # by UID: since when the spec requires a final snapshot; before all times: always
+
+    def committed(self, life: Life) -> None:
+        """An object has changed."""
+        if life.kind == "GpuVM" and not requires(life):
+            self._since[life.uid] = math.inf
+        elif life.kind == "GpuVM":
+            since = self._since.get(life.uid, -math.inf)
+            self._since[life.uid] = self._world.loop.time() if since == math.inf else since
+
+    def restored(self) -> None:
+        """Etcd has gone back in time, and specs with it."""
+        now = self._world.loop.time()
+        self._since = {uid: now if since < math.inf else since for uid, since in self._since.items()}
+
+    def destroys(self, name: str, place: tuple[str, str], heard_within: float) -> None:
+        """An operator sends DestroyServer.
+
+        Excused: the spec has required the snapshot for a moment only, so that the call was on its way.
+        """
+        lives, now = self._world.judge.books.lives, self._world.loop.time()
+        for _, row, maker in self._world.cloud.called(name):
+            life = lives.get(maker)
+            if not isinstance(row, Vm) or place_of(row) != place or life is None:
+                continue
+            if now - self._since.get(life.uid, math.inf) > heard_within and not self.is_saved(life, row):
+                self._world.judge.found(
+                    "unsaved", f"{life.name} requires a final snapshot, and DestroyServer {name!r} was sent"
+                )
+
+    def is_saved(self, life: Life, row: Vm) -> bool:
+        """Whether a snapshot of a VM was ready that was taken after its object was asked to go."""
+        cloud = self._world.cloud
+        taken = (change.after for change in cloud.world.snapshots.table.changes if change.after is not None)
+        return any(
+            one.source == name_of(row)
+            and place_of(one) == place_of(row)
+            and one.ready_at <= cloud.now()
+            and one.created - cloud.epoch >= life.went_at
+            for one in taken
+        )
+
+    def lacks_one(self, life: Life) -> bool:
+        """Whether a VM cannot go since a person is needed for its final snapshot, or the cloud cannot take one."""
+        if life.kind != "GpuVM" or not requires(life):
+            return False
+        judge = self._world.judge
+        takers = [one for one in judge.books.standing() if is_final_of(one, life)]
+        return any(judge.calling.needs_a_person(one) for one in takers)
+
+
+def requires(life: Life) -> bool:
+    """Whether the spec says that the VM is destroyed, and not without a final snapshot."""
+    return (life.spec.get("deletion") or {}).get("finalSnapshot") == "Required" and not life.keeps()
+
+
+def is_final_of(snapshot: Life, vm: Life) -> bool:
+    """Whether a GpuSnapshot was made to take the final snapshot of a GpuVM."""
+    return (snapshot.last["metadata"].get("annotations") or {}).get(FINAL_OF) == vm.uid

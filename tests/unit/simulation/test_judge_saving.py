@@ -1,0 +1,80 @@
+"""Final snapshots: no VM goes whose spec requires one that was not ready."""
+
+import pytest
+
+REQUIRED = {"deletion": {"finalSnapshot": "Required"}}
+
+
+@pytest.fixture
+def going(court):
+    """A VM that is on, and is being deleted."""
+
+    def make(**spec):
+        item = court.bought(**spec)
+        court.passes(60.0)
+        court.world.cloud.notice()
+        court.world.actors.owner.delete(item)
+        return item
+
+    return make
+
+
+def taken(court, after=60.0):
+    """A GpuSnapshot takes one, and so much later the VM is destroyed."""
+    court.world.cloud.make_snapshot("a-final", ("Msc1", "acme", "a-x"), "somebody")
+    court.passes(after)
+    court.world.cloud.notice()
+
+
+@pytest.mark.parametrize(
+    ("spec", "after", "found"),
+    [
+        ({}, None, []),
+        (REQUIRED, None, ["unsaved"]),
+        (REQUIRED, 0.0, ["unsaved"]),
+        (REQUIRED, 60.0, []),
+        ({"deletion": {"finalSnapshot": "Required", "policy": "Retain"}}, None, []),
+    ],
+    ids=["not asked for", "none was taken", "it is not ready", "it is ready", "the VM was to stay, which others judge"],
+)
+def test_no_vm_goes_before_its_final_snapshot_is_ready(court, going, spec, after, found):
+    going(**spec)
+    if after is not None:
+        taken(court, after)
+    court.destroys("a-x")
+    assert [one for one in court.oracles if one == "unsaved"] == found
+
+
+def test_one_that_was_taken_before_the_deletion_is_none(court):
+    item = court.bought(**REQUIRED)
+    court.passes(60.0)
+    taken(court)
+    court.passes(1.0)
+    court.world.actors.owner.delete(item)
+    court.destroys("a-x")
+    assert court.oracles == ["unsaved"]
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(1.0, []), (600.0, ["unsaved"])])
+def test_a_wish_of_a_moment_ago_may_not_have_been_heard(court, going, seconds, found):
+    item = going()
+    court.world.actors.owner.patch(item, {"spec": REQUIRED})
+    court.passes(seconds)
+    court.destroys("a-x")
+    assert court.oracles == found
+
+
+def test_a_wish_that_was_given_up_holds_nothing(court, going):
+    item = going(**REQUIRED)
+    court.world.actors.owner.patch(item, {"spec": {"deletion": {"finalSnapshot": "None"}}})
+    court.destroys("a-x")
+    assert court.oracles == []
+
+
+@pytest.mark.parametrize(("recorded", "found"), [(True, []), (False, ["record"])])
+def test_where_no_gpusnapshot_can_be_made_the_vms_status_records_it(court, going, recorded, found):
+    item = going(**REQUIRED)
+    if recorded:
+        court.writes(item, finalSnapshot={"snapshotId": "final-a", "requestedAt": "2026-01-01T00:00:00Z"})
+    court.snapshots("CreateSnapshot", name="final-a", namespace="acme", cluster="Msc1", sourceVMName="a-x")
+    assert court.oracles == found
