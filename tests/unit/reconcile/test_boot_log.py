@@ -86,12 +86,16 @@ AFTER, DEADLINE = 600.0, 1800.0
 PANIC = "KernelPanic"
 
 
-def waiting(seconds, *, found=None, state="PENDING_READINESS", read=None, **more):
-    """Facts of a VM that has been waited for so long; ``found``, ``read``: seconds since the recorded reading, and the call."""
+def waiting(seconds, *, ordered=None, found=None, state="PENDING_READINESS", read=None, **more):
+    """Facts of a VM that has been waited for so long.
+
+    ``ordered``, ``found``, ``read``: seconds since its order was recorded (else as long), the recorded reading, and the call.
+    """
     fields = {"progress_deadline_at": at(DEADLINE - seconds)}
     if found is not None:
         fields["boot_log"] = BootLogFinding(trouble="KernelPanic", read_at=at(-found))
-    base = a_status("Creating", order=an_order(our_name()), **fields)
+    order = an_order(our_name(), recorded_at=at(-(seconds if ordered is None else ordered)))
+    base = a_status("Creating", order=order, **fields)
     attempts = {} if read is None else {Verb.READ_BOOT_LOG: Attempt(Verb.READ_BOOT_LOG, NOW - read, Asked(1), answer=PANIC)}
     history = CallHistory(first_seen=NOW - 5000, attempts=attempts)
     return facts(**{"status": base, "found": present(state), "history": history} | more)
@@ -105,6 +109,9 @@ DUE = [
     (waiting(599), False, "it has not waited for long"),
     (waiting(600), True, "now it has"),
     (waiting(5000), True, "a process that has just begun"),
+    (waiting(5000, ordered=599), False, "an order of before was lost, and this one is young: seed 92000222"),
+    (waiting(5000, ordered=600), True, "this one is old enough"),
+    (waiting(600, ordered=5000), True, "it was restarted lately, long after it was bought"),
     (waiting(600, state="PENDING"), False, "it does not boot yet"),
     (waiting(600, state="PENDING_RESOURCES"), False, "it waits for room"),
     (waiting(600, state="ONLINE"), False, "it is up"),
