@@ -253,6 +253,31 @@ async def test_a_price_comes_from_the_status_else_from_the_catalogue(make):
     assert other.held() == set()
 
 
+RECORDED = {"configuration": "A100_40GB_PCIe_1x"}  # 2.05
+
+
+@pytest.mark.parametrize(
+    ("recorded", "listed", "counted"),
+    [
+        ({}, None, False),  # the spec's, which has no price
+        (RECORDED, None, True),
+        ({}, "A100_40GB_PCIe_1x", True),
+        (RECORDED, "unheard-of", False),
+    ],
+)
+async def test_a_price_is_that_of_what_was_ordered_or_stands_whatever_the_spec_names_now(make, recorded, listed, counted):
+    """Seed 91002144: the spec was edited under a definition without rules, before a listing could show the VM."""
+    it = make(Rule(price=Decimal(2)))
+    status = bought("edited", price=None)
+    it.leave("edited", status=status | {"order": status["order"] | recorded}, configuration="unheard-of")
+    if listed is not None:
+        it.reconcilers.session.vms.seen[Identity("Msc1", "acme", ours("edited"))] = Present(
+            VmRecord(id=ours("edited"), configuration=listed), it.reconcilers.clock.now
+        )
+        await it.facts("edited")
+    assert it.held() == ({"edited"} if counted else set())
+
+
 LOST = {"order": {"state": "Lost", "name": "train", "cluster": "Msc1", "vpc": "acme"}}
 
 

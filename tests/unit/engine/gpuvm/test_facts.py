@@ -22,6 +22,14 @@ async def test_what_may_be_bought_costs_its_secrets_and_its_namespace(rig):
     assert facts.price_per_hour == "2.05"
 
 
+@pytest.mark.parametrize(("listed", "price"), [("A100_40GB_PCIe_1x", "2.05"), (None, None), ("7", None)])
+async def test_a_vm_whose_record_names_no_configuration_costs_what_its_listing_says(rig, listed, price):
+    """Its status was lost, and its spec edited under a definition without rules."""
+    rig.put(spec={"configuration": "unheard-of"})
+    rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, configuration=listed), NOW)
+    assert (await rig.facts()).price_per_hour == price
+
+
 @pytest.mark.parametrize("why", ["present", "seen", "deleting", "unknown"])
 async def test_nothing_is_read_when_nothing_can_be_bought(rig, why):
     name = ours().name

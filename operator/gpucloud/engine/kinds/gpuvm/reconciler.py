@@ -173,7 +173,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         )
         if stored.meta.deleting or account.session is None:
             return facts
-        price = account.session.catalogue.price_per_hour(current_offer(facts).configuration)
+        configuration = facts.configuration_in_use or current_offer(facts).configuration
+        price = account.session.catalogue.price_per_hour(configuration)
         return replace(facts, price_per_hour=price)
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
@@ -311,9 +312,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Count the deletion of the newest view, by what its facts show."""
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
-            self._count_deletion(stored, facts.is_present and facts.ours)
+            self._count_deletion(stored, facts.is_present and facts.ours, facts.configuration_in_use)
 
-    def _count_deletion(self, stored: GpuVM, present: bool = False) -> None:
+    def _count_deletion(self, stored: GpuVM, present: bool = False, in_use: str | None = None) -> None:
         """Update the deletion guard: count this object's deletion if it destroys a VM."""
         meta, spec, status = stored.meta, stored.spec, stored.status
         if not self._deletion_guard.on or not meta.deleting:
@@ -328,7 +329,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         session = self.account(stored, spec).session
         if price is None and self._deletion_guard.rule.price and session is not None:
             session.catalogue.refresh()
-            price = dollars(session.catalogue.price_per_hour(self._configuration(stored, spec)))
+            price = dollars(session.catalogue.price_per_hour(in_use or self._configuration(stored, spec)))
         self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
 
     def _count_usage(self, stored: GpuVM) -> None:
