@@ -120,7 +120,9 @@ class Calling:
         return any(one.startswith(name) or one in chosen for one in unclaimed)
 
     def _is_broken(self, life: Life) -> bool:
-        return any("FAILED" in str(getattr(row, "status", "")) for row, maker in self._rows(life) if maker == life.uid)
+        """Whether its VM has failed: what it ordered, what it adopted, or what passes for its own under the chosen name."""
+        rows = [*(row for row, maker in self._rows(life) if maker == life.uid), *self._called(life)]
+        return any("FAILED" in str(getattr(row, "status", "")) for row in rows)
 
     def _is_overdue(self, life: Life) -> bool:
         """Whether the cloud accepted as many orders as may be sent, or gave one a name of its own, and nothing came of it."""

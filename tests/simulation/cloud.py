@@ -181,6 +181,7 @@ class Cloud:
         """Do what a request asks for, and answer, both as the fault has it."""
         fault = fault or self._over_budget(request)
         if operation in DESTROYS and self.only_pretends and not self._world.weather.over:
+            self._world.judge.sometimes["destruction pretended"] += 1
             fault = fault or "write-ghost"  # no cause for calls, as a fault that is drawn is: it may last for hours
         request = self._named_by_cloud(operation, request, fault)
         armed = fault_of(self._world, operation, fault, request, self._age(operation))

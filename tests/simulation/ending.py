@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 GRACES = 20
+FEW_PRETENDED, RESENT_SECONDS = 1, 920.0  # a second call for what the cloud accepted comes after five minutes, then up to 15
 LEAST_SECONDS = 420.0  # what the cloud accepted and did not do is asked for again after five minutes, whatever the grace
 QUIET_POLLS = 3
 ROOM_SECONDS = 120.0  # whoever waits for room looks every minute; then it is ordered and made
@@ -68,11 +69,13 @@ def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
     """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now.
 
     Excused: what says that a call which failed is tried again every few minutes, that it goes on when there is room, or that
-    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. And a snapshot that may
-    go with its VM, whose destruction is asked for again after minutes when the cloud did not carry it out.
+    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. So does a GpuVM whose
+    status has no price yet. And a snapshot that may go with its VM, whose destruction is asked for again after minutes when the
+    cloud did not carry it out.
     """
     resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
-    return {life.uid: (life.ready, life.mutations) for life in resting if not of.goes_along(life)}
+    known = (life for life in resting if life.kind != "GpuVM" or "pricePerHour" in life.status or not life.status.get("vmId"))
+    return {life.uid: (life.ready, life.mutations) for life in known if not of.goes_along(life)}
 
 
 def _tries(life: Life) -> bool:
@@ -152,10 +155,13 @@ def _patience(world: World, of: Judge) -> float:
     """Seconds until the wanted state, after all faults.
 
     After an outage the retries of both sides have backed off to a minute; a restarted process lists first. A watch that goes on
-    through a restore of etcd may miss objects until the second resync (docs/how-to/disaster-recovery.md).
+    through a restore of etcd may miss objects until the second resync (docs/how-to/disaster-recovery.md). What the cloud has
+    accepted to destroy again and again, and left, is asked for ever more rarely.
     """
     patience = max(LEAST_SECONDS, GRACES * world.grace + 180.0 + 4 * world.scenario.settings.poll_steady_seconds)
     patience += ROOM_SECONDS * of.guarding.has_limits  # there may be room only when the last of the others has gone
+    if of.sometimes["destruction pretended"] > FEW_PRETENDED:
+        patience = max(patience, RESENT_SECONDS + 2 * world.grace)
     return max(patience, RESTORED_SECONDS) if of.sometimes["etcd restored"] else patience
 
 

@@ -179,7 +179,9 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             world.judge.unheard(self.process, operation, plain)
             raise
         world.judge.rates.answered(self.process, plain, response)
-        if operation == "GetVirtualMachineBootLogs" and not fault:  # a call that fails is repeated by the client
+        if (
+            operation == "GetVirtualMachineBootLogs" and not fault and response.status < 300
+        ):  # what fails is repeated by the client
             world.judge.rates.reads_boot_log(self.process, dict(plain.query)["Id"])
         world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:

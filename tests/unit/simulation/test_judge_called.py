@@ -104,6 +104,18 @@ def test_a_possible_duplicate_is_there(court, name, needed):
     assert (calls(court, item, "PossibleDuplicate") == []) is needed
 
 
+@pytest.mark.parametrize(("name", "needed"), [("prod", True), ("web", False)])
+def test_a_vm_that_failed_may_be_a_strangers_that_the_spec_names(court, name, needed):
+    """Seeds 92000115, 92000225: it was adopted; it stood under the name of one that had vanished with many others."""
+    item = court.applied(vmName="prod", adoption="Required")
+    rules = court.world.cloud.world.rules
+    rules.knobs = rules.knobs.model_copy(update={"provision_outcome": "CREATE_FAILED"})
+    court.world.cloud.make_vm(name, "acme", "Msc1", "stranger")
+    court.passes(1000)
+    court.world.cloud.notice()
+    assert (calls(court, item, "CreateFailed") == []) is needed
+
+
 @pytest.mark.parametrize(("cluster", "needed"), [("Hou1", True), ("msc1", False)])
 def test_an_invalid_spec_names_another_place_than_the_record(court, cluster, needed):
     item = court.bought()

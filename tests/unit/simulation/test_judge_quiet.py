@@ -1,0 +1,69 @@
+"""Once all is as wanted it is quiet: nothing is written, nor called for."""
+
+import pytest
+
+from simulation import ending
+
+STALLED = {"type": "Stalled", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "quiet"),
+    [
+        ("True/Running", "True/Running", False),
+        ("True/Running", "False/Restarting", False),
+        ("False/Conflict", "False/Conflict", False),
+        ("False/NotFound", "False/Creating", True),  # seed 110267: the order was sent again after some minutes
+        ("False/ProgressDeadlineExceeded", "False/ProgressDeadlineExceeded", True),  # seed 110015: the work went on
+        ("False/LimitReached", "False/LimitReached", True),  # seed 501064: the catalogue had a price by then
+    ],
+)
+def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on(court, before, after, quiet):
+    item = court.bought()
+
+    def says(ready):
+        condition = {"type": "Ready", "message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        condition["status"], condition["reason"] = ready.split("/")
+        stalled = [condition | STALLED] if ready.startswith("False/") else []
+        court.writes(item, conditions=[condition, *stalled])
+
+    says(before)
+    resting = ending._at_rest(court.judge)
+    assert list(ending._restless(court.judge, resting)) == []
+    court.writes(item, ip="10.0.0.1")
+    says(after)
+    assert (list(ending._restless(court.judge, resting)) == []) == quiet
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
+        "Nothing is bought; waiting for room: delete a GpuVM.",  # seed 501064: somebody deleted one
+        "Update the account's Secret in place; the operator reads it again within a minute.",  # seed 971081: a new login
+        "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
+    ],
+)
+def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
+    item = court.bought()
+    condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
+    condition |= {"message": says, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    court.writes(item, conditions=[condition, condition | STALLED])
+    resting = ending._at_rest(court.judge)
+    court.writes(item, ip="10.0.0.1")
+    assert list(ending._restless(court.judge, resting)) == []
+
+
+@pytest.mark.parametrize(("price", "rests"), [("2.05", True), (None, False)])
+def test_what_calls_a_person_is_at_rest_when_its_price_is_known(court, price, rests):
+    """Seed 92000411: the catalogue could not be read, and the message about a failed VM named its price a minute later."""
+    item = court.bought()
+    condition = {
+        "message": "-",
+        "observedGeneration": 1,
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+        "reason": "CreateFailed",
+    }
+    said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
+    court.writes(item, conditions=said, vmId="a-x", **({"pricePerHour": price} if price else {}))
+    assert (item["metadata"]["uid"] in ending._at_rest(court.judge)) is rests
