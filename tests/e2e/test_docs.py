@@ -75,6 +75,12 @@ def names_of(namespace, usual):
     return {form.format(usual): form.format(namespace) for form in forms}
 
 
+def tell(opened, figure):
+    """Print how long each step of the page took. The times are never judged."""
+    for step in opened.took:
+        figure(str(step))
+
+
 def test_the_tutorial(reader, namespace):
     port = free_port()
     with reader({"8080": str(port), **names_of(namespace, "default")}) as opened:
@@ -105,7 +111,7 @@ def of_the_recovery(here, operator):
 
 
 @pytest.mark.parametrize("page", [page for page in HOW_TO if page.name != HELM], ids=lambda page: page.name)
-def test_a_how_to_page(page, reader, here, kubectl, sim, operator):
+def test_a_how_to_page(page, reader, here, kubectl, sim, operator, *, figure):
     sim.turn(snapshot_seconds=0.2, stop_seconds=0.2, start_seconds=0.2, destroy_seconds=0.2, snapshot_delete_seconds=0.2)
     if page.name == "disaster-recovery.md":
         of_the_recovery(here, operator)
@@ -115,13 +121,15 @@ def test_a_how_to_page(page, reader, here, kubectl, sim, operator):
         of_the_plugin(here)
     with reader({ADDRESS: sim.url, **names_of(here.namespace, "team")}) as opened:
         opened.run(page)
+    tell(opened, figure)
     if page.name == "brakes-and-limits.md":  # it speaks of a namespace that outlives the test
         kubectl.ok("delete", "gpuvm", "--all", "--namespace=team", "--timeout=5m")
 
 
-def test_the_page_about_helm(home):
+def test_the_page_about_helm(home, figure):
     with ControlPlane.start() as plane:
         kubectl = Kubectl(plane.kubectl, plane.kubeconfig)
         with terminal(home, plane, "default", obtain_helm(os.environ).parent)() as opened:
             opened.run(ROOT / "docs" / "how-to" / HELM)
+        tell(opened, figure)
         assert kubectl.get("deployment", "gpucloud-operator", "gpucloud-system") is not None

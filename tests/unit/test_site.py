@@ -9,6 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import yaml
+
 ROOT = Path(__file__).parents[2]
 OUTWARD = re.compile(r"blob/main/([^\"#]+)")
 
@@ -45,3 +48,17 @@ def test_a_version_is_added_to_the_published_site(tmp_path):
     assert versions == [{"version": "1.2", "title": "1.2", "aliases": ["latest"]}]
     home = run("git", "show", "gh-pages:1.2/index.html")
     assert '<meta property="og:image" content="https://gpucloud.dev/docs/1.2/images/card.png">' in home
+
+
+def audiences():
+    """Each page below "For users" or "For administrators" of the menu, and that heading."""
+    menu = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    for part in yaml.safe_load(menu):
+        for heading, pages in part.items():
+            if heading.startswith("For "):
+                yield from ((page, heading) for named in pages for page in named.values())
+
+
+@pytest.mark.parametrize(("page", "heading"), list(audiences()))
+def test_a_page_for_users_or_for_administrators_says_so(page, heading):
+    assert (ROOT / "docs" / page).read_text().split("\n\n")[1] == f"*{heading}.*", "begin the page with this line"
