@@ -15,6 +15,12 @@ FLAGS = {
 }
 
 
+def adoptions(here, name):
+    """The notes of the Events by which an object tells what it has adopted."""
+    told = [item for item in here.list("events.events.k8s.io") if item["reason"] == "Adopted"]
+    return [item["note"] for item in told if item["regarding"]["name"] == name]
+
+
 def test_adoption(here, sim, operator):
     """The tenant's default VPC is there already: adopted it is usable, and stays when its object goes."""
     operator(**FLAGS)
@@ -64,6 +70,8 @@ def test_adoption_of_a_vm_and_its_snapshot(here, sim, operator):
     assert item["status"]["adopted"]
     assert item["status"]["deletionPolicy"] == "Retain"
     assert (item["status"]["order"]["origin"], item["status"]["order"]["cloudId"]) == ("Adopted", "by-hand")
+    told = "Adopted 'by-hand' in cluster 'Msc1' (id 'by-hand'), which existed already. When this object is deleted, it stays "
+    eventually(lambda: [note for note in adoptions(here, "awaited") if note.startswith(told)], what="an Event of the adoption")
 
     second = gpuvm("second", **adopts)
     here.apply(second)

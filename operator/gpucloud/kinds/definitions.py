@@ -11,6 +11,7 @@ from gpucloud.kinds.crd import Column, Definition, RecordDefinition
 _READY = '.status.conditions[?(@.type=="Ready")]'
 _REASON = Column("Reason", f"{_READY}.reason", "Why, in one word.")
 _AGE = Column("Age", ".metadata.creationTimestamp", "Age of this object.", type="date")
+_ADOPTED = Column("Adopted", ".status.adopted", "Whether it existed before this object.", type="boolean", wide=True)
 _ACCOUNT = Column("Account", ".status.account", "GpuCloudAccount in use.", wide=True)
 _PAUSED = Column("Paused", '.status.conditions[?(@.type=="Paused")].status', "True while an annotation pauses it.", wide=True)
 _MESSAGE = Column("Message", f"{_READY}.message", "What happened and what to do next.", wide=True)
@@ -34,6 +35,7 @@ GPUVM = Definition(
         Column("VPC", ".status.vpc", "VPC that the VM lives in.", wide=True),
         _ACCOUNT,
         Column("Price/h", ".status.pricePerHour", "Dollars per hour when the VM was bought.", wide=True),
+        _ADOPTED,
         _PAUSED,
         _MESSAGE,
     ),
@@ -64,7 +66,7 @@ GPUVPC = Definition(
         Column("Default", ".status.isDefault", "Whether it is the default VPC of the cluster.", type="boolean"),
         _AGE,
         Column("VPC-ID", ".status.vpcId", "Id of the VPC in the cloud.", wide=True),
-        Column("Adopted", ".status.adopted", "Whether it existed before this object.", type="boolean", wide=True),
+        _ADOPTED,
         _ACCOUNT,
         _PAUSED,
         _MESSAGE,
@@ -89,6 +91,7 @@ GPUSNAPSHOT = Definition(
         _AGE,
         Column("Snapshot-ID", ".status.snapshotId", "Id of the snapshot in the cloud.", wide=True),
         Column("VPC", ".status.vpc", "VPC that the snapshot is in.", wide=True),
+        _ADOPTED,
         _ACCOUNT,
         _PAUSED,
         _MESSAGE,

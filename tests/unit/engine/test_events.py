@@ -8,8 +8,10 @@ import pytest
 from gpucloud.engine.kube import event_poster, event_recorder
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.event_recorder import EventRecorder
-from gpucloud.engine.kube.events import Event, status_changes, with_cause
-from support.builders import UID, a_status, an_object
+from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
+from support.builders import UID, a_status, an_object, an_order
 from support.fakes import DOWN, GONE, EveryEntry, FakeKube, HandClock
 from support.fedmetrics import a_condition
 
@@ -253,6 +255,33 @@ def test_a_pause_by_another_value_is_told_again():
     ready, paused = PAUSED.conditions
     (event,) = status_changes(PAUSED.conditions, (ready, paused.model_copy(update={"message": "Another value."})))
     assert (event.reason, event.note) == ("Paused", "Another value.")
+
+
+TAKEN = an_order("by-hand", origin="Adopted")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told", "why"),
+    [
+        ({}, {"order": TAKEN, "deletion_policy": "Retain"}, "it stays in the cloud.", "adopted"),
+        ({}, {"order": TAKEN, "deletion_policy": "Delete"}, "it is destroyed.", "the spec says so"),
+        ({"order": an_order("by-hand", OrderState.LOST)}, {"order": TAKEN}, "it stays in the cloud.", "in place of its own"),
+        ({"order": TAKEN}, {"order": TAKEN, "deletion_policy": "Delete"}, None, "told once"),
+        ({}, {"order": an_order("by-hand")}, None, "created"),
+        ({}, {}, None, "nothing was ordered"),
+    ],
+)
+def test_an_adoption_is_told_once_with_what_was_adopted(before, after, told, why):
+    found = adoptions(a_status(**before), a_status(**after))
+    assert [event.note for event in found] == (
+        [f"Adopted 'by-hand' in cluster 'Msc1' (id 'by-hand'), which existed already. When this object is deleted, {told}"]
+        if told
+        else []
+    ), why
+
+
+def test_what_orders_nothing_adopts_nothing():
+    assert adoptions(GpuCloudAccountStatus(), GpuCloudAccountStatus()) == ()
 
 
 def test_a_change_of_words_alone_is_no_event():

@@ -19,7 +19,7 @@ from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kube.client import KubeClient, KubeError
-from gpucloud.engine.kube.events import Event, status_changes, with_cause
+from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
@@ -255,7 +255,9 @@ class Controller(Generic[P, S, F]):
         before, after = stored.status.conditions, status.conditions
         self._metrics.changed(key.kind, before, after)
         self._edits.written(stored, status)
-        for event in status_changes(before, after, announces=announces):
+        taken = adoptions(stored.status, status)
+        changed = status_changes(before, after, announces=announces)
+        for event in (*taken, *(one for one in changed if not (taken and one.reason == Reason.ADOPTED))):
             self._events.record(key.kind, stored.meta, event)
         self._events.flush(key.uid)
         now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.common import CloudStatus, DeletionPolicy, Origin
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gpucloud.kinds.common import Order
     from gpucloud.kinds.model import Condition
 
 CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was announced
@@ -48,6 +50,23 @@ def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, a
     ready = tuple(one for one in _ready_changes(before, after) if one.warning or not covered_by_call)
     reasons = {one.reason for one in pause}
     return (*pause, *(one for one in ready if one.reason not in reasons))  # Ready may have the reason Paused, too
+
+
+def adoptions(before: object, after: object) -> tuple[Event, ...]:
+    """Return the Event of the first status that shows an adoption, with what was adopted; none for any other."""
+    order = _adopted(after)
+    if order is None or _adopted(before) is not None:
+        return ()
+    stays = getattr(after, "deletion_policy", None) is not DeletionPolicy.DELETE
+    place = f"{order.name!r} in cluster {order.cluster!r}{f' (id {order.cloud_id!r})' if order.cloud_id else ''}"
+    end = "it stays in the cloud" if stays else "it is destroyed"
+    return (Event(Reason.ADOPTED, f"Adopted {place}, which existed already. When this object is deleted, {end}.", "Adopt"),)
+
+
+def _adopted(status: object) -> Order | None:
+    """Return the record of what was adopted; None for what the operator created, and for kinds that order nothing."""
+    order = status.order if isinstance(status, CloudStatus) else None
+    return order if order is not None and order.origin is Origin.ADOPTED else None
 
 
 def _pause_changes(before: Iterable[Condition], after: Iterable[Condition]) -> Iterator[Event]:
