@@ -99,7 +99,7 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     """Run kopf, with handlers that write only if it is acting; while the engine stands by, until its turn comes."""
     registry = kopf.OperatorRegistry()
     lifecycle.register(registry, lifecycle.connect, engine.is_leader if settings.leader_elect else None)
-    objects.register(registry, engine, guard=acting)
+    objects.register(registry, engine)
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)
     stopped = engine.ending if engine.leading else engine.turn

@@ -1,8 +1,8 @@
-"""What stands in for kopf: lists, watches, hands each event to the engine as ``handlers`` does, and adds our finalizer.
+"""What stands in for kopf: lists, watches, and hands each event to the engine as ``handlers`` does.
 
 As kopf 1.45 does it: the first list is handed on as events of no type; each object's events are handled one after the other,
-so that the patch for the finalizer delays what follows for that object; a stream that ends is opened anew from the last
-version seen, after a pause; after a 410 everything is listed again, and what was deleted meanwhile is never told.
+by a task of the object; a stream that ends is opened anew from the last version seen, after a pause; after a 410 everything
+is listed again, and what was deleted meanwhile is never told.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kinds.registry import KINDS
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
-from gpucloud.kinds.meta import API_VERSION, FINALIZER
+from gpucloud.kinds.meta import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,17 +28,16 @@ HEALTH_SECONDS = 60.0
 PAGE = 500
 HAIR = 1e-6
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
-HELD = frozenset(item.plural for item in KINDS if item.holds_deletion)
 
 
 class Feeder:
-    """Feeds one engine until it is cancelled. ``guard``: add our finalizer."""
+    """Feeds one engine until it is cancelled. ``acting``: ask for the accounts' health, too."""
 
-    def __init__(self, world: World, engine: Engine, link: KubeTransport, *, guard: bool) -> None:
+    def __init__(self, world: World, engine: Engine, link: KubeTransport, *, acting: bool) -> None:
         self._world = world
         self._engine = engine
         self._link = link
-        self._guard = guard
+        self._acting = acting
         self._queues: dict[str, asyncio.Queue[dict[str, Any]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._accounts: dict[str, tuple[str, str]] = {}
@@ -47,7 +45,7 @@ class Feeder:
     def start(self) -> list[asyncio.Task[None]]:
         """One task for each kind, and one for the accounts' health."""
         tasks = [asyncio.create_task(self._feed(item), name=f"watch-{item.plural}") for item in DEFINITIONS]
-        return [*tasks, asyncio.create_task(self._ask_for_health(), name="health")] if self._guard else tasks
+        return [*tasks, asyncio.create_task(self._ask_for_health(), name="health")] if self._acting else tasks
 
     async def stop(self, tasks: list[asyncio.Task[None]]) -> None:
         """End all."""
@@ -118,43 +116,17 @@ class Feeder:
     async def _serve(self, definition: Definition, uid: str, queue: asyncio.Queue[dict[str, Any]]) -> None:
         """The events of one object, one after the other, until none is left."""
         while not queue.empty():
-            await self._handle(definition, queue.get_nowait())
+            self._handle(definition, queue.get_nowait())
         del self._queues[uid]
 
-    async def _handle(self, definition: Definition, event: dict[str, Any]) -> None:
-        """As ``handlers/objects.py``: the engine first, then our finalizer."""
+    def _handle(self, definition: Definition, event: dict[str, Any]) -> None:
+        """As ``handlers/objects.py``."""
         body, meta = event["object"], event["object"]["metadata"]
         self._engine.observe(definition.kind, event["type"], body)
         if definition.kind == ACCOUNT:
             self._accounts[meta["uid"]] = (meta["namespace"], meta["name"])
             if event["type"] == "DELETED":
                 self._accounts.pop(meta["uid"])
-        acts = self._guard and self.acts_on(meta["namespace"]) and definition.plural in HELD
-        if acts and event["type"] != "DELETED" and needs_finalizer(meta):
-            await self._add_finalizer(definition.plural, meta)
-
-    def acts_on(self, _namespace: str) -> bool:
-        """Whether this process acts on the objects of a namespace: on all."""
-        return True
-
-    async def _add_finalizer(self, plural: str, meta: dict[str, Any]) -> None:
-        """The JSON patch that kopf makes of it. A conflict is tried again at the next event; else kopf is patient."""
-        finalizers = [*meta.get("finalizers", ()), FINALIZER]
-        patch = [
-            {"op": "test", "path": "/metadata/resourceVersion", "value": meta["resourceVersion"]},
-            {"op": "add", "path": "/metadata/finalizers", "value": finalizers},
-        ]
-        path = f"/apis/{API_VERSION}/namespaces/{meta['namespace']}/{plural}/{meta['name']}"
-        headers, delay = {"Content-Type": "application/json-patch+json"}, FIRST_BACKOFF
-        while self._engine.is_leader():
-            try:
-                answer = await self._link.request("PATCH", path, body=json.dumps(patch), headers=headers)
-            except OSError:
-                answer = None
-            if answer is not None and (answer.status < 300 or answer.status in {404, 409, 422}):
-                return
-            await asyncio.sleep(delay)
-            delay = min(2 * delay, LONGEST_BACKOFF)
 
     async def _ask_for_health(self) -> None:
         """kopf's timer of each account, all at once."""
@@ -162,11 +134,6 @@ class Feeder:
             await asyncio.sleep(HEALTH_SECONDS)
             for namespace, name in self._accounts.values():
                 self._engine.check_account(namespace, name)
-
-
-def needs_finalizer(meta: dict[str, Any]) -> bool:
-    """Whether a live object lacks our finalizer."""
-    return "deletionTimestamp" not in meta and FINALIZER not in meta.get("finalizers", ())
 
 
 class Stream:

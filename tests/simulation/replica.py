@@ -110,7 +110,7 @@ class Replica:
 
     def _feeder(self, engine: Engine, *, acting: bool) -> Feeder:
         """What feeds it."""
-        return Feeder(self._world, engine, KubeLink(self._world, self.process), guard=acting)
+        return Feeder(self._world, engine, KubeLink(self._world, self.process), acting=acting)
 
     async def _watch(self, engine: Engine, until: asyncio.Event, *, acting: bool) -> None:
         feeder = self._feeder(engine, acting=acting)

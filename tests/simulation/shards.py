@@ -152,15 +152,6 @@ class ShardedEngine(Engine):
         return shard_of(namespace) == self.shards.shard
 
 
-class ShardFeeder(Feeder):
-    """Adds no finalizer to another shard's objects."""
-
-    def acts_on(self, namespace: str) -> bool:
-        """Whether this process acts on the objects of a namespace."""
-        engine = self._engine
-        return isinstance(engine, ShardedEngine) and engine.acts_on(namespace)
-
-
 class ShardReplica(Replica):
     """A pod that is a candidate for every shard."""
 
@@ -177,7 +168,7 @@ class ShardReplica(Replica):
         return ShardedEngine(self._settings, clock, ports)
 
     def _feeder(self, engine: Engine, *, acting: bool) -> Feeder:
-        return ShardFeeder(self._world, engine, KubeLink(self._world, self.process), guard=acting)
+        return Feeder(self._world, engine, KubeLink(self._world, self.process), acting=acting)
 
 
 class ShardPromises(Promises):

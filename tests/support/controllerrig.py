@@ -40,6 +40,7 @@ class FakeReconciler:
     act_takes: float = 0.0
     unsent: int = 0
     slow: bool = False  # the effect of each call shows later
+    deferred: bool = False  # a listing that an object needs is about to come
     outcome: Event | None = None  # of each call, where it is another than success
     acted: list = field(default_factory=list)
     left: list = field(default_factory=list)  # and whether it was still meant when its turn came
@@ -52,6 +53,12 @@ class FakeReconciler:
 
     def __post_init__(self):
         self.store, self.gathered = Store(GpuVMSpec, GpuVMStatus), None
+
+    def needs_finalizer(self, stored):
+        return not (stored.meta.has_finalizer or stored.meta.deleting)
+
+    def defer_to_listing(self, _stored):
+        return self.deferred
 
     async def gather(self, stored):
         self.gathered = stored

@@ -8,7 +8,13 @@ from support.fakes import FakeKube, LoopClock, a_resource, at
 
 OWN, KEY = "own-made-up-key", "made-up-key"
 URLS = ("prod=https://prod.example", "staging=https://staging.example")
-PLURALS = {"GpuVM": "gpuvms", "GpuVpc": "gpuvpcs", "GpuSnapshot": "gpusnapshots", "GpuCloudAccount": "gpucloudaccounts"}
+PLURALS = {
+    "GpuVM": "gpuvms",
+    "GpuVpc": "gpuvpcs",
+    "GpuSnapshot": "gpusnapshots",
+    "GpuHost": "gpuhosts",
+    "GpuCloudAccount": "gpucloudaccounts",
+}
 OURS = external_name("train", "u-train", TAG)
 
 

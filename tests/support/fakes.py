@@ -13,7 +13,7 @@ from gpucloud.cloud.models import Listing
 from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.kube.client import KubeError, ListedVersions
 from gpucloud.engine.manager.ports import Ports
-from gpucloud.kinds.meta import SECRET_FINALIZER
+from gpucloud.kinds.meta import FINALIZER, SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id
 from support.builders import UID
 
@@ -134,6 +134,7 @@ class FakeKube:
 
     def __init__(self):
         self.statuses = []
+        self.guarded = []  # UIDs of the objects that were given our finalizer
         self.released = []
         self.created = []  # plural, namespace and body of objects that the operator makes
         self.events = []
@@ -173,6 +174,18 @@ class FakeKube:
         meta = known["metadata"] | {"resourceVersion": str(self.version)}
         self.bodies[owner["uid"]] = {**known, "metadata": meta, "status": self.keeps(status)}
         return self.bodies[owner["uid"]]
+
+    async def add_finalizer(self, _plural, owner):
+        await self._may_fail()
+        self.guarded.append(owner["uid"])
+        known = self.bodies.get(owner["uid"])
+        body = {"metadata": dict(owner), "spec": SPECS["GpuVM"]} if known is None else known
+        self.version += 1
+        finalizers = [*body["metadata"].get("finalizers", ()), FINALIZER]
+        body = {**body, "metadata": body["metadata"] | {"resourceVersion": str(self.version), "finalizers": finalizers}}
+        if known is not None:
+            self.bodies[owner["uid"]] = body
+        return body
 
     async def read(self, _plural, owner):
         self.reads.append(("object", owner["namespace"], owner["name"]))

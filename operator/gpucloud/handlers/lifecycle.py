@@ -28,7 +28,7 @@ STOP_SECONDS = 2.0  # for kopf's other tasks, after one has failed
 # kopf ends when most of its tasks die, but not with these: without them it no longer logs in, hands on no events, or runs no
 # timer of an account.
 UNWATCHED = ("credentials retriever", "spawner of ", "cleaner of ", "runner of ")
-LONGEST_REQUEST_SECONDS = 120.0  # its turn included: 10,000 objects may be given their finalizers at once
+LONGEST_REQUEST_SECONDS = 120.0  # its turn included: many accounts may be given kopf's finalizer at once
 
 
 class NoDiffBase(kopf.DiffBaseStorage):
@@ -94,7 +94,7 @@ def register(
 def gated(found: kopf.ConnectionInfo, may_write: Callable[[], bool] | None) -> kopf.AiohttpSession:
     """The connection that kopf would make itself, over which few writes leave at once, and none while it may not.
 
-    kopf patches all objects of a list at once, and repeats for ever what fails.
+    kopf patches all accounts of a list at once, and repeats for ever what fails.
     """
     in_flight = asyncio.Semaphore(WRITES_IN_FLIGHT)
 

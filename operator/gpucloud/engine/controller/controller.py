@@ -43,6 +43,7 @@ LASTING_SECONDS = 5.0  # an informative change is written when it has lasted thi
 PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected soon, whose write includes it
 STALE_FACTS_SECONDS = 10.0  # older facts are gathered again before a call: the process may have been suspended
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
+LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listing that it needs has come or not
 MOST_REFUSALS = 3  # of writes with one cached version, before a resync: the watch should have delivered a newer one
 
 
@@ -131,6 +132,23 @@ class Controller(Generic[P, S, F]):
         """The cached objects."""
         return self._reconciler.store
 
+    def on_update(self, key: Key, lane: Lane) -> None:
+        """Reconcile an object with a newer view in this lane, unless it needs a listing that is about to come and wakes it."""
+        stored = self._reconciler.store.get(key.uid)
+        if stored is None:
+            return
+        self._reconciler.on_update(stored)
+        if self._reconciler.needs_finalizer(stored) or not self._is_deferred(key, stored):
+            self.pace.caused(key.uid)
+            self._queue.add(key, lane)
+
+    def _is_deferred(self, key: Key, stored: CachedObject[P, S]) -> bool:
+        """Whether the object needs a listing that is about to come and wakes it: before, nothing can be decided."""
+        deferred = self._reconciler.defer_to_listing(stored)
+        if deferred:
+            self._queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
+        return deferred
+
     def on_delete(self, key: Key) -> None:
         """Drop a deleted object from the indexes and the store, with its entry; cancel its wake-up."""
         self._reconciler.on_delete(key)
@@ -142,6 +160,15 @@ class Controller(Generic[P, S, F]):
         if stored is None or self._known(key.uid).released == stored.raw_meta["resourceVersion"]:
             return Outcome.NOTHING  # deleted, or about to be: wait for the DELETED event
         self._edits.began(stored)
+        if self._reconciler.needs_finalizer(stored):
+            await self._add_finalizer(key, stored)
+            stored = self._reconciler.store.get(key.uid)
+            if stored is None or self._is_deferred(key, stored):
+                return Outcome.CHANGE
+        return await self._carry_on(key, stored)
+
+    async def _carry_on(self, key: Key, stored: CachedObject[P, S]) -> Outcome:
+        """Gather facts, decide, and do what the plan says: one write, or one call, or neither."""
         facts = await self._reconciler.gather(stored)
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
@@ -161,6 +188,12 @@ class Controller(Generic[P, S, F]):
         if plan.action is not None:
             return await self._act(key, stored, facts, plan)
         return Outcome.NOTHING
+
+    async def _add_finalizer(self, key: Key, stored: CachedObject[P, S]) -> None:
+        """Nothing is decided before our finalizer is visible: without it the object could go, and leave a resource behind."""
+        answer = await self._kube.add_finalizer(self._reconciler.plural, stored.raw_meta)
+        if self._reconciler.store.get(key.uid) is not None and self._reconciler.store.put(answer):  # else its event came first
+            self._notify_updated(key.uid)
 
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)

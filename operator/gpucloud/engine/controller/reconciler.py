@@ -42,6 +42,12 @@ class Reconciler(Protocol[P, S, F]):
     def store(self) -> Store[P, S]:
         """The cached objects."""
 
+    def needs_finalizer(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the object lacks the finalizer that it is to have before anything else."""
+
+    def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
+        """Let a listing wake the object if one that it needs is about to come; return whether it is."""
+
     async def gather(self, stored: CachedObject[P, S]) -> F:
         """Take in what is new of the object, and return the facts of the decision."""
 

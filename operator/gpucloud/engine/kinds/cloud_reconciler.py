@@ -167,15 +167,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._deps.references.put(key, self._targets(stored))
         if stored.spec is not None:
             self.claim_and_watch(stored, stored.spec)
-        if self.awaits_finalizer(stored):
+        if self.needs_finalizer(stored):
             for inventory in self._watches.inventories(key.uid):  # the listing that a creation needs comes meanwhile
                 inventory.expect_change(key.uid, pending=True)
                 inventory.list_after(key.uid, self._tracker.history(key.uid).first_seen)
         self._wake_dependents(key)
 
-    def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
-        """Whether nothing can be decided before the watch shows our finalizer on the object."""
-        return stored.spec is not None and steps.awaits_finalizer(stored.meta, self._deps.limits)
+    def needs_finalizer(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the object is to be given our finalizer."""
+        return steps.awaits_finalizer(stored.meta, self._deps.limits)
 
     def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
         """Let the listing that a new object needs wake it, if one is about to come; return whether it is.

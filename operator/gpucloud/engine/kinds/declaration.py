@@ -55,8 +55,3 @@ class KindDeclaration:
     written_once: tuple[str, ...] = WRITTEN_ONCE  # fields of status that nobody changes once they are set
     keys: Callable[[str, CachedObject[Any, Any]], Iterator[Any]] = _no_keys  # of an object in the indexes, by tag and view
     marked: MarkedResources | None = None  # None: what it owns bears no mark
-
-    @property
-    def holds_deletion(self) -> bool:
-        """Whether objects bear our finalizer: nothing is destroyed with the objects of a kind that is only observed."""
-        return self.observer is None

@@ -1,4 +1,4 @@
-"""Protocols: what the manager needs of the reconciler of any kind, of a kind that is observed, and of one that is owned."""
+"""Protocols: what the manager needs of the reconciler of a kind that is observed, and of one that is owned."""
 
 from __future__ import annotations
 
@@ -22,17 +22,7 @@ S = TypeVar("S", bound=Status)
 F = TypeVar("F", bound=Facts)
 
 
-class KindReconciler(Reconciler[P, S, F], Protocol[P, S, F]):
-    """The reconciler of any kind."""
-
-    def awaits_finalizer(self, stored: CachedObject[P, S]) -> bool:
-        """Whether nothing can be decided before the watch shows our finalizer on the object."""
-
-    def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
-        """Let a listing wake the object if one that it needs is about to come; return whether it is."""
-
-
-class ObservedReconciler(KindReconciler[P, S, F], Protocol[P, S, F]):
+class ObservedReconciler(Reconciler[P, S, F], Protocol[P, S, F]):
     """The reconciler of a kind whose objects stand for something that listings show."""
 
     @property

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import orjson
 
+from gpucloud.engine.kube.paths import EVENTS, LEASES, core_path, list_paths, object_path
 from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
@@ -25,8 +26,6 @@ CALL_SECONDS = 30.0
 LONGEST_PAUSE = 60.0
 REQUESTS_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 PAGE = 500
-EVENTS = "/apis/events.k8s.io/v1/namespaces"
-LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -99,7 +98,7 @@ class KubeClient:
             "metadata": {name: owner[name] for name in ("name", "namespace", "uid", "resourceVersion")},
             "status": status,
         }
-        path = f"{_resource(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
+        path = f"{object_path(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
         answer: dict[str, Any] = await self.call("PUT", path, body)
         return answer
 
@@ -109,12 +108,20 @@ class KubeClient:
         Raises:
             KubeError: the object was deleted, another has its name, or the apiserver did not answer.
         """
-        (path,) = _lists(plural, (owner["namespace"],))
+        (path,) = list_paths(plural, (owner["namespace"],))
         answer = await self.call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
         found = [item for item in answer.get("items") or () if item["metadata"]["uid"] == owner["uid"]]
         if not found:
             raise KubeError(404, "NotFound", "the object is gone")
         return dict(found[0])
+
+    async def add_finalizer(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
+        """Add our finalizer, guarded by resourceVersion; return the object.
+
+        Raises:
+            KubeError: as ``replace_status``.
+        """
+        return await self._set_finalizers(plural, owner, "add", [*owner.get("finalizers", ()), FINALIZER])
 
     async def release(self, plural: str, owner: Mapping[str, Any]) -> None:
         """Remove our finalizer, guarded by resourceVersion; keep all other finalizers.
@@ -122,17 +129,18 @@ class KubeClient:
         Raises:
             KubeError: as ``replace_status``.
         """
+        others = [item for item in owner.get("finalizers", ()) if item != FINALIZER]
+        await self._set_finalizers(plural, owner, "replace", others)
+
+    async def _set_finalizers(self, plural: str, owner: Mapping[str, Any], op: str, finalizers: list[str]) -> dict[str, Any]:
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": owner["uid"]},
             {"op": "test", "path": "/metadata/resourceVersion", "value": owner["resourceVersion"]},
-            {
-                "op": "replace",
-                "path": "/metadata/finalizers",
-                "value": [item for item in owner.get("finalizers", ()) if item != FINALIZER],
-            },
+            {"op": op, "path": "/metadata/finalizers", "value": finalizers},
         ]
         try:
-            await self.call("PATCH", _resource(plural, owner), patch, content_type="application/json-patch+json")
+            answer = await self.call("PATCH", object_path(plural, owner), patch, content_type="application/json-patch+json")
+            return dict(answer)
         except KubeError as error:
             if error.status == 422:  # a test in the patch failed
                 raise KubeError(409, "Conflict", "the object has changed") from error
@@ -149,7 +157,7 @@ class KubeClient:
 
     async def data_of(self, resource: str, namespace: str, name: str) -> dict[str, str] | None:
         """Return ``data`` of a Secret (still base64) or ConfigMap, read by name; None if it does not exist."""
-        found = await self._find(_in_namespace(namespace, resource, name))
+        found = await self._find(core_path(namespace, resource, name))
         return None if found is None else found.get("data") or {}
 
     async def secret(self, namespace: str, name: str) -> dict[str, Any] | None:
@@ -158,7 +166,7 @@ class KubeClient:
         Raises:
             KubeError: the apiserver did not answer, or refused.
         """
-        return await self._find(_in_namespace(namespace, "secrets", name))
+        return await self._find(core_path(namespace, "secrets", name))
 
     async def set_secret_finalizer(self, namespace: str, name: str, *, held: bool) -> None:
         """Add our finalizer to a Secret (``held``) or remove it, guarded by resourceVersion; nothing else changes.
@@ -177,7 +185,7 @@ class KubeClient:
         if wanted == meta.get("finalizers", []) or (held and "deletionTimestamp" in meta):
             return
         patch = {"metadata": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"], "finalizers": wanted}}
-        path = _in_namespace(namespace, "secrets", name)
+        path = core_path(namespace, "secrets", name)
         await self.call("PATCH", path, patch, content_type="application/merge-patch+json")
 
     async def namespace(self, namespace: str) -> dict[str, Any] | None:
@@ -205,7 +213,7 @@ class KubeClient:
             KubeError: the apiserver did not answer, or refused.
         """
         versions: dict[str, int] = {}
-        for path in _lists(plural, namespaces):
+        for path in list_paths(plural, namespaces):
             async for page in self._pages(path, accept=METADATA_ONLY):
                 for item in page.get("items") or ():  # null when it is empty
                     version = str(item["metadata"].get("resourceVersion", ""))
@@ -218,7 +226,7 @@ class KubeClient:
         Raises:
             KubeError: as ``list_versions``.
         """
-        for path in _lists(plural, namespaces):
+        for path in list_paths(plural, namespaces):
             async for page in self._pages(path, accept="application/json"):
                 for item in page.get("items") or ():
                     yield item
@@ -351,20 +359,6 @@ class KubeClient:
         if answer.status == 429:  # it applies to all calls of this client
             self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
         return answer
-
-
-def _lists(plural: str, namespaces: tuple[str, ...]) -> list[str]:
-    scopes = [f"/namespaces/{namespace}" for namespace in namespaces] or [""]
-    return [f"/apis/{GROUP}/{VERSION}{scope}/{plural}" for scope in scopes]
-
-
-def _resource(plural: str, owner: Mapping[str, Any]) -> str:
-    return f"/apis/{GROUP}/{VERSION}/namespaces/{owner['namespace']}/{plural}/{owner['name']}"
-
-
-def _in_namespace(namespace: str, resource: str, name: str) -> str:
-    """Return the path. A name may come from a spec, so it is quoted: a slash in it must not lead to another resource."""
-    return f"/api/v1/namespaces/{quote(namespace, safe='')}/{resource}/{quote(name, safe='')}"
 
 
 def versioned(found: dict[str, Any]) -> dict[str, Any]:

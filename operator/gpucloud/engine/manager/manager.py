@@ -52,10 +52,11 @@ from gpucloud.reconcile.orphans import Rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.account_session import AccountSession
+    from gpucloud.engine.controller.reconciler import Reconciler
     from gpucloud.engine.kinds.listers import Listers
-    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler, OwnedReconciler
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.kube.transport import Connection, KubeTransport
     from gpucloud.engine.runtime.clock import Clock
@@ -64,8 +65,6 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.engine")
-
-LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listing that it needs has come or not
 
 
 class Engine:
@@ -81,7 +80,7 @@ class Engine:
         self.election = leader_elector(settings, leases, clock, ports.entropy, self.tasks, self._lead, self._lose)
         self.kube = ports.client(login, self.is_leader, self._transport(ports))
         self._controllers: dict[str, Controller[Any, Any, Any]] = {}
-        self._reconcilers: dict[str, KindReconciler[Any, Any, Any]] = {}  # of all kinds
+        self._reconcilers: dict[str, Reconciler[Any, Any, Any]] = {}  # of all kinds
         self._observed: dict[str, ObservedReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
         self._owned: dict[str, OwnedReconciler[Any, Any, Any]] = {}  # of those that the operator creates and destroys
         self._wakeups = Wakeups(
@@ -322,23 +321,8 @@ class Engine:
                 self._orphans.on_tombstone(self._owned[kind], body)
             self._controllers[kind].on_delete(key)
             return
-        if not reconciler.store.put(body):
-            return
-        if (stored := reconciler.store.get(key.uid)) is not None:
-            reconciler.on_update(stored)
-            if self._is_woken_later(reconciler, stored, key):
-                return
-        self._controllers[kind].pace.caused(key.uid)
-        self.queue.add(key, Lane.POLLS if event is None else Lane.PEOPLE)
-
-    def _is_woken_later(self, reconciler: KindReconciler[Any, Any, Any], stored: CachedObject[Any, Any], key: Key) -> bool:
-        """Whether nothing can be decided yet, and the watch, which is to show our finalizer, or a listing wakes the object."""
-        if reconciler.awaits_finalizer(stored):
-            return True
-        deferred = reconciler.defer_to_listing(stored)
-        if deferred:
-            self.queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
-        return deferred
+        if reconciler.store.put(body):
+            self._controllers[kind].on_update(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
     def _users(self, session: AccountSession) -> set[str]:
         return self.sessions.users(session)
@@ -350,7 +334,7 @@ class Engine:
         return ConsoleDeps(self._objects, self.accounts)
 
     @staticmethod
-    def _remember(reconciler: KindReconciler[Any, Any, Any], event: str | None, body: Mapping[str, Any]) -> None:
+    def _remember(reconciler: Reconciler[Any, Any, Any], event: str | None, body: Mapping[str, Any]) -> None:
         """Only cache the object: a standby process claims, watches and calls nothing."""
         if event == "DELETED":
             reconciler.store.drop(body["metadata"]["uid"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import AccountSessions
     from gpucloud.engine.controller.controller import Controller
-    from gpucloud.engine.kinds.reconciler import KindReconciler
+    from gpucloud.engine.controller.reconciler import Reconciler
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.engine.telemetry.metrics import Metrics
@@ -31,7 +31,7 @@ class Queries:
 
     def __init__(
         self,
-        reconcilers: Mapping[str, KindReconciler[Any, Any, Any]],
+        reconcilers: Mapping[str, Reconciler[Any, Any, Any]],
         controllers: Mapping[str, Controller[Any, Any, Any]],
         leading: Callable[[], bool],
         clock: Clock,

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.controller.controller import Controller
-    from gpucloud.engine.kinds.reconciler import KindReconciler, ObservedReconciler
+    from gpucloud.engine.controller.reconciler import Reconciler
+    from gpucloud.engine.kinds.reconciler import ObservedReconciler
     from gpucloud.engine.runtime.workqueue import WorkQueue
     from gpucloud.reconcile.naming import Identity
 
@@ -25,7 +26,7 @@ class Wakeups:
         self,
         queue: WorkQueue,
         controllers: Mapping[str, Controller[Any, Any, Any]],
-        reconcilers: Mapping[str, KindReconciler[Any, Any, Any]],
+        reconcilers: Mapping[str, Reconciler[Any, Any, Any]],
         observed: Mapping[str, ObservedReconciler[Any, Any, Any]],
         leading: Callable[[], bool],
         users: Callable[[AccountSession], set[str]],

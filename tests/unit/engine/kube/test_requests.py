@@ -24,6 +24,19 @@ async def test_status_is_replaced_whole_and_guarded_by_uid_and_version(server, k
     assert answer["metadata"]["resourceVersion"] == "8"
 
 
+async def test_our_finalizer_is_added_to_this_version_beside_the_others(server, kube):
+    server.answer = lambda _seen: (200, {"metadata": {"resourceVersion": "8"}})
+    answer = await kube.add_finalizer("gpuvms", {**OWNER, "finalizers": ["other.example/a"]})
+    (seen,) = server.seen
+    assert (seen["method"], seen["path"], seen["type"]) == ("PATCH", ITEM, "application/json-patch+json")
+    assert seen["body"] == [
+        {"op": "test", "path": "/metadata/uid", "value": "u-1"},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "add", "path": "/metadata/finalizers", "value": ["other.example/a", "gpucloud.dev/finalizer"]},
+    ]
+    assert answer["metadata"]["resourceVersion"] == "8"
+
+
 async def test_release_takes_away_only_our_finalizer_and_only_of_this_version(server, kube):
     await kube.release("gpuvms", OWNER)
     (seen,) = server.seen

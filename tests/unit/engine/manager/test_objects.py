@@ -44,17 +44,24 @@ async def test_nothing_is_ordered_before_every_object_of_every_kind_is_known(rig
     assert len(it.cloud.asked("CreateServer")) == 1
 
 
-async def test_an_object_is_not_looked_at_before_it_shows_our_finalizer(rig):
+async def test_a_new_object_is_given_our_finalizer_and_is_looked_at_when_its_listing_has_come(rig):
     it = await rig()
     await asyncio.sleep(5)
     it.show("GpuVM", meta={"finalizers": []})
-    await asyncio.sleep(1)
+    await asyncio.sleep(2)
     looks = {"controller": "gpuvm", "result": "unchanged"}
+    assert it.kube.guarded != []
     assert it.engine.metrics.registry.get_sample_value("controller_runtime_reconcile_total", looks) == 0
-    assert it.cloud.asked("GetServers"), "the listing that its creation needs is made meanwhile"
-    it.show("GpuVM", event="MODIFIED")
-    await asyncio.sleep(1)
     assert it.ready() == "Creating"
+
+
+@pytest.mark.parametrize("kind", ["GpuVM", "GpuVpc", "GpuSnapshot", "GpuCloudAccount", "GpuHost"])
+async def test_every_kind_whose_end_has_work_is_given_our_finalizer(rig, kind):
+    it = await rig()
+    it.show(kind, meta={"finalizers": []}, spec={"cluster": None} if kind == "GpuVM" else {})
+    await asyncio.sleep(5)
+    assert it.kube.guarded == ([] if kind == "GpuHost" else it.kube.guarded[:1])
+    assert bool(it.kube.guarded) is (kind != "GpuHost"), "nothing is destroyed with a GpuHost"
 
 
 async def test_stop_leaves_no_task(cloud):

@@ -27,6 +27,7 @@ from gpucloud.kinds.gpucloudaccount import (
 )
 from gpucloud.kinds.meta import SECRET_FINALIZER, Reason
 from gpucloud.reconcile import unreadable
+from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.existence import needs_credential
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
@@ -155,9 +156,9 @@ class GpuCloudAccountReconciler:
         log.info("call", outcome=reason, **said)
         return Event(reason, note.format(name=repr(name)), verb)
 
-    def awaits_finalizer(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
-        """Whether nothing can be decided before our finalizer shows; of an account its state may."""
-        return False
+    def needs_finalizer(self, stored: GpuCloudAccount) -> bool:
+        """Whether the account is to be given our finalizer."""
+        return steps.awaits_finalizer(stored.meta, self._deps.limits)
 
     def defer_to_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
         """Return whether a listing is to wake it: no listing shows an account."""

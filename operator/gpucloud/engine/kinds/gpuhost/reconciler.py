@@ -82,8 +82,8 @@ class GpuHostReconciler:
         if spec is not None:
             self._claim_and_watch(stored, spec)
 
-    def awaits_finalizer(self, stored: GpuHost) -> bool:  # noqa: ARG002 - as of other kinds
-        """Whether nothing can be decided before our finalizer shows: a GpuHost has none."""
+    def needs_finalizer(self, stored: GpuHost) -> bool:  # noqa: ARG002 - as of other kinds
+        """Whether the object is to be given our finalizer: nothing is destroyed with a GpuHost."""
         return False
 
     def defer_to_listing(self, stored: GpuHost) -> bool:  # noqa: ARG002 - as of other kinds
