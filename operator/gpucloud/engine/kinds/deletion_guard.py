@@ -90,6 +90,8 @@ class DeletionGuard:
             held=held,
         )
         self._set(fresh)
+        if held and fresh.released and not fresh.admitted and (known is None or not known.held):
+            self._wake(meta.uid)  # the release was read after it had been decided to hold it
         if held and not self._holding:
             self._log(self._held())
         self._prune()

@@ -81,6 +81,20 @@ async def test_what_is_released_makes_way_for_others_that_were_not_yet_held(make
     assert await it.destroy("new"), "the four were meant"
 
 
+async def test_what_is_recorded_as_held_after_its_release_was_read_is_woken_once(make):
+    """Simulated world, seed 92010179: the pass of another one read the release while the status was being written."""
+    it = make()
+    it.leave("late")
+    it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    it.leave_many(8)
+    await it.brake.refresh_releases("u-vm-7")
+    it.reconcilers.woken.clear()
+    for _ in range(2):
+        it.leave("late", status=held("late"))
+    assert it.brake.hold("u-late") is None
+    assert it.reconcilers.woken == ["u-late"]
+
+
 async def test_a_price_that_comes_late_holds_nothing_before_the_releases_are_read(make):
     """Simulated world, seed 1100056: after a restart the catalogue came between the look for releases and the check."""
     it = make(Rule(price=Decimal(3)))
