@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpucloud.sim.world.vms import Vm
 from simulation.books import RECONCILE, annotated
 from simulation.cloud import CREATES, name_of, place_of
-from simulation.saving import FINAL_OF
+from simulation.saving import FINAL_OF, is_final_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,12 +181,15 @@ class Promises:
     def _with_a_living_secret(self, operation: str, name: str) -> None:
         """Nothing is bought with a credential whose Secret is being deleted, once that can have been seen.
 
-        Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret.
+        Excused: the apiserver could not be reached, or a process was paused, so that nobody could read the Secret. The final
+        snapshot of a VM in deletion, which waits for it, as the Secret does for the VM.
         """
         world = self._world
         if world.scenario.own_account:
             return
-        for life in world.judge.books.recording(CREATES[operation], name):
+        recording = world.judge.books.recording(CREATES[operation], name)
+        going = [one for one in world.judge.books.standing() if one.kind == "GpuVM" and one.deleting]
+        for life in (one for one in recording if not any(is_final_of(one, vm) for vm in going)):
             namespace = life.last["metadata"]["namespace"]
             since = world.judge.secret_going_since(namespace)
             if since is not None and world.loop.time() - max(since, world.judge.hindered_until()) > SECRET_SECONDS:

@@ -15,7 +15,7 @@ from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import AccountFacts, Unknown, UnknownReason
+from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import SessionDeps
     from gpucloud.kinds.common import AccountedStatus, CloudSpec
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
-    from gpucloud.reconcile.facts import Dependency, ObjectFacts
+    from gpucloud.reconcile.facts import ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
 SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
@@ -58,6 +58,17 @@ class ResolvedAccount:
     tenant: str | None = None
     blocker: Dependency | None = None  # why nothing may be created with its credential
     since: float = 0.0  # when the account began to use this session (mono)
+
+    def blockers(self, *, ends_a_vm: bool = False) -> Iterator[Dependency]:
+        """Yield why nothing may be created with it: it is being deleted, or so is its Secret, or there is no credential.
+
+        ``ends_a_vm``: the final snapshot of a VM in deletion is taken with what is being deleted. That stays until the VM is
+        gone, which waits for the snapshot.
+        """
+        if self.deleting and not ends_a_vm:
+            yield Dependency(f"GpuCloudAccount {self.facts.name!r}", Readiness.DELETING, account=True)
+        if self.blocker is not None and not (ends_a_vm and self.blocker.readiness is Readiness.DELETING):
+            yield self.blocker
 
 
 class AccountSessions:

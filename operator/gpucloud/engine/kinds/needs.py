@@ -9,7 +9,7 @@ from gpucloud.engine.kinds.indexes import Named
 from gpucloud.engine.kinds.listers import refers_to
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DeletionPolicy, OrderState
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, ConditionType, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find, is_ready
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -65,7 +65,7 @@ def needs_of_snapshot(
     objects: Listers, snapshot: Snapshot, spec: GpuSnapshotSpec, account: ResolvedAccount
 ) -> Iterator[Dependency]:
     """Yield what must be ready before this snapshot is taken."""
-    yield from _account_serves(account)
+    yield from _account_serves(account, ends_a_vm=ends_a_vm(objects, snapshot))
     if spec.vm is not None:
         yield from sharing.vm_by_name(objects, snapshot, spec.vm, account)
     if spec.vm_ref is None:
@@ -118,16 +118,18 @@ def _other_endpoint(
     return Dependency(name, Readiness.UNUSABLE, words)
 
 
-def _account_serves(account: ResolvedAccount) -> Iterator[Dependency]:
+def ends_a_vm(objects: Listers, snapshot: Snapshot) -> bool:
+    """Whether it is the final snapshot of a VM whose object is being deleted."""
+    vm = objects.vms.get(snapshot.meta.annotations.get(FINAL_SNAPSHOT_OF, ""))
+    return vm is not None and vm.meta.deleting and vm.meta.namespace == snapshot.meta.namespace
+
+
+def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Iterator[Dependency]:
     """Block creation with an account that is being deleted, whose Secret is, or whose credential changed its tenant."""
-    name = f"GpuCloudAccount {account.facts.name!r}"
-    if account.deleting:
-        yield Dependency(name, Readiness.DELETING, account=True)
-    if account.blocker is not None:
-        yield account.blocker
+    yield from account.blockers(ends_a_vm=ends_a_vm)
     if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
         words = f"Its credential is not of tenant {account.tenant!r} any more. See the conditions of the account."
-        yield Dependency(name, Readiness.PENDING, words, account=True)
+        yield Dependency(f"GpuCloudAccount {account.facts.name!r}", Readiness.PENDING, words, account=True)
 
 
 def _missing(kind: str, name: str, field: str) -> Dependency:

@@ -51,7 +51,7 @@ class Preconditions:
     def _may_create(self, facts: CloudFacts[Any, Any, Any]) -> bool:
         """Whether the account may still create: neither the account nor its Secret is being deleted."""
         account = self.accounts.resolve(facts.meta, facts.spec, facts.status)
-        return not account.deleting and account.blocker is None
+        return not any(account.blockers(ends_a_vm=facts.ends_a_vm))
 
     def _may_order(self, uid: str) -> bool:
         latest = self.store.get(uid)

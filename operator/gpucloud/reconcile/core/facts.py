@@ -82,6 +82,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
     namespace_terminating: bool = False
+    ends_a_vm: bool = False  # it is the final snapshot of a VM whose object is being deleted
     synced: bool = True  # the first list is complete, so claims are complete
     listing_pace: ListingPace = field(default_factory=ListingPace)  # of the slowest kind
     nonce: str = ""  # random, new in each gathering: the beginning of a new record's id

@@ -3,6 +3,7 @@
 import pytest
 
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF
 from gpucloud.reconcile.facts import Readiness
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, an_order
@@ -110,6 +111,16 @@ async def test_nothing_is_created_with_an_account_that_is_leaving(reconcilers):
     reconcilers.put("GpuSnapshot", status=NOT_ORDERED)
     for kind in ("GpuVM", "GpuVpc", "GpuSnapshot"):
         assert ("GpuCloudAccount 'default'", Readiness.DELETING) in await need(reconcilers, kind)
+
+
+@pytest.mark.parametrize(("vm", "waits"), [({"meta": GOING}, False), ({}, True), (None, True)])
+async def test_the_final_snapshot_of_a_vm_is_taken_with_an_account_that_waits_for_the_vm(reconcilers, vm, waits):
+    """Seed 92010036: the Secret waited for the VM, the VM for its final snapshot, and that for another Secret."""
+    reconcilers.account(deleting=True)
+    if vm is not None:
+        reconcilers.put("GpuVM", "train", **vm)
+    reconcilers.put("GpuSnapshot", status=NOT_ORDERED, meta={"annotations": {FINAL_SNAPSHOT_OF: "u-train"}})
+    assert (("GpuCloudAccount 'default'", Readiness.DELETING) in await need(reconcilers, "GpuSnapshot")) is waits
 
 
 async def test_what_exists_asks_for_nothing_when_it_goes(reconcilers):

@@ -105,6 +105,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
             **common,
             needs=() if deleting else tuple(needs.needs_of_snapshot(objects, stored, spec, account)),
             source=self._source(stored, spec, account),
+            ends_a_vm=needs.ends_a_vm(objects, stored),
         )
 
     async def complete(self, facts: SnapshotFacts, stored: GpuSnapshot, account: ResolvedAccount) -> SnapshotFacts:  # noqa: ARG002
