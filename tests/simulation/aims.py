@@ -74,6 +74,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "16-no-total-deadline": ("drip",),
     "07-vanished-and-nobody-woken": ("made again",),
     "08-claims-not-unique": ("shared account",),
+    "what was adopted is destroyed with its object": ("adopted and let go",),
+    "what is to be adopted is bought where it is missing": ("waited for",),
     "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 
