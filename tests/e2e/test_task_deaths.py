@@ -29,12 +29,14 @@ FLAGS = {
     "brake_vms": 1000,
     "workers": 2,
 }
+NO_PLACE = {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "pool": "reserved-acme", "total": 0}
 AT_START = {"sync"}
 RUNNING = {"deletion-guard", "events", "loop-lag", "offers", "orphans", "own-account", "poll", "resync", "worker"}
 WITH_A_NEW_ACCOUNT = {"account-check", "catalogue", "evidence"}
 WITH_AN_ACCOUNTS_END = {"close-session"}
 IN_CALLS = {"account-check", "catalogue", "evidence", "sync"}  # they begin with a call
-RECOVER = AT_START | RUNNING | WITH_A_NEW_ACCOUNT | WITH_AN_ACCOUNTS_END
+WHILE_ONE_WAITS = {"capacity"}  # for capacity
+RECOVER = AT_START | RUNNING | WITH_A_NEW_ACCOUNT | WITH_AN_ACCOUNTS_END | WHILE_ONE_WAITS
 
 # Whose death ends the process, and the words of the log line that names it. The names with spaces are kopf's own.
 END = {
@@ -123,6 +125,14 @@ def test_the_tasks_that_recover(here, sim, operator, deaths, cancelled):
     reach(here, "gpucloudaccount", "spare", "True/Connected")
     here.delete("gpucloudaccount", "spare")
     all_ended()
+
+    sim.turn(create_without_capacity="refuse_503")
+    sim.control("capacity", NO_PLACE)
+    all_waiting = killed(WHILE_ONE_WAITS)
+    here.apply(gpuvm("third", resourcePool=NO_PLACE["pool"]))
+    all_waiting()
+    sim.control("capacity", NO_PLACE | {"total": 1})
+    reach(here, "gpuvm", "third", "True/Running")
 
     survivors = IN_CALLS if cancelled else set()
     eventually(lambda: RECOVER - survivors <= dead(process) <= RECOVER, what="each death to be counted")

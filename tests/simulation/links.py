@@ -183,6 +183,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             operation == "GetVirtualMachineBootLogs" and not fault and response.status < 300
         ):  # what fails is repeated by the client
             world.judge.rates.reads_boot_log(self.process, dict(plain.query)["Id"])
+        if operation == "GetAvailability" and not fault:
+            world.judge.rates.asks_what_is_free(self.process, plain)
         world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):

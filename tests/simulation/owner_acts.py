@@ -79,6 +79,8 @@ class OwnerActs:
         spec |= {"placement": {"alternatives": list(others)}} if others else {}
         if choose("vm final snapshot", ("None", "Required"), (8, 1)) == "Required":
             spec["deletion"] = {**spec.get("deletion", {}), "finalSnapshot": "Required"}
+        priority = choose("vm priority", (0, 7, -7), (6, 1, 1))
+        spec |= {"placement": spec.get("placement", {}) | {"priority": priority}} if priority else {}
         if choose("vm image", ("", "snapshot"), (9, 1)):
             spec["image"] = {"snapshotRef": {"name": "s"}}
         namespace, name = self._namespace(), self._name()

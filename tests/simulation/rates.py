@@ -19,6 +19,7 @@ PASSES = "controller_runtime_reconcile_total"
 LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
 DUST = 1e-6
 ROUNDING_SECONDS = 2.0  # times in status are whole seconds
+LOOK_INTERVALS = 5  # of the fast poll, between two queries of what is free
 LONGEST_ORDER_SECONDS = 5.0  # that an order may take, beside its announcement, when nothing fails
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
@@ -59,6 +60,7 @@ class Rates:
         self._met = 0  # faults
         self._calm_since = 0.0
         self._boot_logs: dict[tuple[str, str], float] = {}  # by process and VM: when its boot log was last read
+        self._availability: dict[tuple[str, str, str], float] = {}  # by process, credential and cluster: when it was last told
         self._mutations: Counter[tuple[str, str]] = Counter()  # by UID and what it was, since the last cause outside
 
     def mutated(self, life: Life, what: str) -> None:
@@ -114,6 +116,28 @@ class Rates:
         born = [row.created - world.cloud.epoch for _, row, _ in called]
         if born and now - min(born) < first - LONGEST_ORDER_SECONDS and not excused:
             world.judge.found("boot log", f"{process.name} reads the boot log of {vm!r}, which is {now - min(born):.1f} s old")
+
+    def asks_what_is_free(self, process: Process, request: Request) -> None:
+        """A process has been told what is free, with counts: seldom, and only while somebody waits for capacity.
+
+        Another query, without counts, is for the catalogue.
+        """
+        asked = dict(request.query)
+        if asked.get("reportNodes") == "false":
+            return
+        who, cluster, now = self._world.cloud.callers.of(request), asked["cluster"].casefold(), self._world.loop.time()
+        before = self._availability.get((process.name, who, cluster), -math.inf)
+        self._availability[process.name, who, cluster] = now
+        self._world.judge.sometimes["waited for capacity"] += 1
+        if now - before < LOOK_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
+            self._world.judge.found("availability", f"{process.name} asks {cluster!r} again after {now - before:.1f} s")
+        if not any(self._has_waited(life) for life in self._world.judge.books.lives.values()):
+            self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")
+
+    def _has_waited(self, life: Life) -> bool:
+        """Whether an order for it was refused, or had no clear answer; or its status says that it waits behind such a one."""
+        waits = (life.status.get("placement") or {}).get("waitingSince")
+        return bool(waits) or any(order.told != "accepted" for order in self._world.cloud.orders.of(life.uid))
 
     def answered(self, process: Process, request: Request, response: Response) -> None:
         """Its answer has arrived; a pause that it asks for begins now."""

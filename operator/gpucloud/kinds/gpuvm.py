@@ -257,7 +257,8 @@ class GpuVMSpec(AdoptingSpec):
     )
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
     placement: Annotated[
-        PlacementSpec | None, Field(description="What is ordered instead where the cloud has no capacity.")
+        PlacementSpec | None,
+        Field(description="What is ordered instead where the cloud has no capacity, and who goes first when there is some."),
     ] = None
     connection: Annotated[
         Connection | None, Field(description="ConfigMap and Service through which other workloads reach the running VM.")
@@ -346,7 +347,8 @@ class GpuVMStatus(CloudStatus):
         Field(ge=0, le=INT32_MAX, description="Seconds of earlier billed periods, without the one that began at billedSince."),
     ] = None
     placement: Annotated[
-        PlacementStatus | None, Field(description="The alternative of spec.placement in hand, and what was refused.")
+        PlacementStatus | None,
+        Field(description="The alternative of spec.placement in hand, the wait for capacity, and what was refused."),
     ] = None
     operation: Annotated[Operation | None, Field(description="The last power call or restart: recorded before it is sent.")] = (
         None

@@ -44,6 +44,15 @@ class PlacementSpec(Model):
             "be changed at any time; a VM that was ordered stays what it is.",
         ),
     ] = ()
+    priority: Annotated[
+        int | None,
+        Field(
+            ge=-1000,
+            le=1000,
+            description="Of the GpuVMs that wait for capacity equally long, the one with the highest priority goes first; 0 "
+            "when not set.",
+        ),
+    ] = None
 
 
 class RefusedReason(StrEnum):
@@ -74,11 +83,23 @@ class RefusedOffer(Model):
 
 
 class PlacementStatus(Model):
-    """The alternative in hand, and what was refused. Absent where there are none."""
+    """The alternative in hand, the wait for capacity, and what was refused. Absent where there is none of these."""
 
     configuration: Annotated[str, Field(max_length=253, description="VM configuration that was ordered, or is ordered next.")]
     resource_pool: Annotated[
         str | None, Field(max_length=253, description="Resource pool of it; if none, the account's or the tenant's.")
+    ] = None
+    waiting_since: Annotated[
+        Time | None,
+        Field(description="Since when the GpuVM waits for capacity: whoever waits longest goes first."),
+    ] = None
+    look_seconds: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="While it waits: every how many seconds the operator asks the cloud what is free, for all who wait in "
+            "the cluster.",
+        ),
     ] = None
     refused: Annotated[
         tuple[RefusedOffer, ...],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from gpucloud.kinds.meta import Reason
     from gpucloud.reconcile.facts import Verb
+    from gpucloud.reconcile.waiting_line import Waiter
 
 S = TypeVar("S")
 
@@ -40,6 +41,7 @@ class Plan(Generic[S]):
     refresh_after: float | None = None  # requeue after a listing that began at or after this mono time
     requeue_at: float | None = None  # requeue at this mono time at the latest
     pending: bool = False  # a change is expected soon: poll fast
+    waits: Waiter | None = None  # a GpuVM's place in the waiting line for capacity
 
 
 def observing(step: str) -> str:

@@ -9,12 +9,14 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.placement import PlacementStatus, RefusedOffer
 from gpucloud.reconcile.facts import Absent, Verb
+from gpucloud.reconcile.waiting_line import Line, Offer
 from support.builders import NOW, START, a_spec, a_status, an_order, known, present
 from support.gpuvmfacts import NAME, RUNNING
 from support.rows import WORDS, Row, noted, tried
 
 ONE, TWO, POOLED = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "on-demand"
 SPEC = a_spec(placement={"alternatives": [{"configuration": TWO}, {"resourcePool": POOLED}]})
+JUST_NOW = START + timedelta(seconds=NOW - 40)
 PAST = START + timedelta(seconds=NOW - 100)
 
 
@@ -24,8 +26,8 @@ def refused(configuration=ONE, pool=None, reason="NoCapacity", at=PAST, generati
     )
 
 
-def in_hand(configuration=ONE, pool=None, *items):
-    return PlacementStatus(configuration=configuration, resource_pool=pool, refused=items)
+def in_hand(configuration=ONE, pool=None, *items, since=None, **more):
+    return PlacementStatus(configuration=configuration, resource_pool=pool, refused=items, waiting_since=since, **more)
 
 
 def ordered(state, configuration=ONE, pool=None):
@@ -45,6 +47,16 @@ def after(kind, *, ambiguous=False, ago=1.0, state=OrderState.REFUSED, configura
 
 
 ALL_BUSY = in_hand(TWO, None, refused(), refused(TWO), refused(ONE, POOLED, at=PAST - timedelta(seconds=5)))
+QUEUED = ALL_BUSY.model_copy(update={"waiting_since": PAST})
+FULL = frozenset({Offer(ONE), Offer(TWO), Offer(ONE, POOLED)})  # the cloud lists the room of each: none
+LONG_REFUSED = {"ago": 100.0, "configuration": TWO, "placement": ALL_BUSY, "ambiguous": True}
+
+
+def waiting(line, **more):
+    """A GpuVM that waits since its first refusal, whose backoff is long over, and what the line says of it."""
+    return after(ErrorKind.UNAVAILABLE, line=line, **LONG_REFUSED | more)
+
+
 ROWS = {
     "the spec's own offer is ordered first": Row(
         "an alternative is second best",
@@ -59,7 +71,7 @@ ROWS = {
         Reason.CREATING,
         records=True,
         says=f"The VM is being created as '{TWO}': the cloud refused '{ONE}' ({WORDS}).",
-        status={"placement": in_hand(TWO, None, refused(at=START + timedelta(seconds=NOW - 40)))},
+        status={"placement": in_hand(TWO, None, refused(at=JUST_NOW), since=JUST_NOW)},
     ),
     "an answer that may hide a success moves nothing": Row(
         "a second order elsewhere would buy a second VM",
@@ -127,7 +139,7 @@ ROWS = {
         },
         Reason.CREATING,
         records=True,
-        status={"placement": in_hand(TWO, None, refused())},
+        status={"placement": in_hand(TWO, None, refused(), since=PAST)},
     ),
     "a recorded order is sent for the offer that it names": Row(
         "whatever was refused before",
@@ -138,7 +150,7 @@ ROWS = {
         },
         Reason.CREATING,
         action=Verb.CREATE,
-        status={"placement": in_hand(TWO, None, refused())},
+        status={"placement": in_hand(TWO, None, refused(), since=PAST)},
     ),
     "the refusal of one offer does not delay the order for the next": Row(
         "the record stands, and only its call is missing",
@@ -176,5 +188,114 @@ ROWS = {
         "True",
         None,
         status={"placement": in_hand(TWO)},
+    ),
+    "who waits in line orders nothing while all its offers are taken": Row(
+        "the query that all share tells as much as an order",
+        waiting(Line(listed=FULL)),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        says=(
+            f"for '{ONE}' or '{TWO}' or '{ONE}' in pool '{POOLED}' since 2026-01-01T00:14:55Z",
+            "every 10 s",
+            f"'{ONE}' ({WORDS})",
+        ),
+        status={"placement": in_hand(ONE, POOLED, *ALL_BUSY.refused, since=ALL_BUSY.refused[2].at, look_seconds=10)},
+    ),
+    "who has a turn orders at once what is free": Row(
+        "the place would be idle",
+        waiting(Line(listed=FULL, turn=Offer(ONE, POOLED))),
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        says=f"The order for '{ONE}' in pool '{POOLED}' is being sent.",
+        status={"placement": in_hand(ONE, POOLED, *ALL_BUSY.refused, since=ALL_BUSY.refused[2].at, look_seconds=10)},
+    ),
+    "the order of a turn is sent though the turn is over": Row(
+        "the record stands, and names the offer",
+        {
+            "spec": SPEC,
+            "status": a_status(
+                "WaitingForCapacity",
+                order=ordered(OrderState.INTENDED, TWO),
+                placement=in_hand(TWO, None, refused(), since=PAST),
+            ),
+            "history": tried(Verb.CREATE, ago=40.0, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=4),
+            "known": known(ordered(OrderState.INTENDED, TWO), ago=1, recorded=1),
+            "line": Line(listed=FULL),
+        },
+        Reason.CREATING,
+        action=Verb.CREATE,
+    ),
+    "a turn does not hasten what was refused for another reason": Row(
+        "too many requests stay too many",
+        waiting(Line(listed=FULL, turn=Offer(TWO))) | {"history": tried(Verb.CREATE, kind=ErrorKind.THROTTLED)},
+        Reason.RATE_LIMITED,
+        records=False,
+        wakes=10,
+    ),
+    "a turn does not hasten what the cloud asks to wait for": Row(
+        "Retry-After is the cloud's word",
+        waiting(Line(listed=FULL, turn=Offer(TWO)))
+        | {"history": tried(Verb.CREATE, ago=40.0, kind=ErrorKind.UNAVAILABLE, ambiguous=True, retry_after=50.0)},
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        wakes=10,
+    ),
+    "what a person requests gives no turn": Row(
+        "those that wait longer go first",
+        waiting(Line(listed=FULL), placement=QUEUED) | {"meta": noted(RECONCILE_REQUESTED_AT="2026-11-24T12:00:00Z")},
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+    ),
+    "nothing is ordered before the first query": Row(
+        "it is due in seconds, and those that waited before a restart come first",
+        waiting(Line(looking=True)),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+    ),
+    "an offer whose room is not listed is ordered by the backoff": Row(
+        "its word may be wrong, or the cloud does not count it",
+        waiting(Line(listed=FULL - {Offer(TWO)})),
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        status={"placement": in_hand(TWO, None, *ALL_BUSY.refused, since=ALL_BUSY.refused[2].at)},
+    ),
+    "a first order waits behind those that wait": Row(
+        "whoever waits longest goes first",
+        {"spec": SPEC, "line": Line(behind=True, listed=FULL)},
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        status={"placement": in_hand(ONE, since=START + timedelta(seconds=NOW), look_seconds=10), "order": None},
+    ),
+    "a first order is sent behind those that wait if there is room for both": Row(
+        "nobody is kept waiting for nothing",
+        {"spec": SPEC, "line": Line(behind=True, listed=FULL, turn=Offer(ONE))},
+        Reason.CREATING,
+        records=True,
+    ),
+    "a first order is sent if the cloud does not say what is free": Row(
+        "then the order is the only question",
+        {"spec": SPEC, "line": Line(behind=True)},
+        Reason.CREATING,
+        records=True,
+    ),
+    "one wrong word does not end the wait for the other offers": Row(
+        "the last order was rejected, and the others may come free",
+        after(ErrorKind.INVALID, configuration=TWO, placement=ALL_BUSY, ago=30.0, line=Line(listed=FULL)),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        says=f"Waiting for capacity for '{ONE}' or '{ONE}' in pool '{POOLED}' since",
+    ),
+    "after one wrong word the others come round again, too, where nothing is listed": Row(
+        "what is rejected is not what is taken",
+        after(ErrorKind.INVALID, configuration=TWO, placement=ALL_BUSY, ago=301.0),
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+    ),
+    "without alternatives the wait stands in status, too": Row(
+        "its place in the line survives a restart",
+        after(ErrorKind.UNAVAILABLE, ago=40.0, ambiguous=True, spec=a_spec(), line=Line(listed=frozenset({Offer(ONE)}))),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        status={"placement": in_hand(ONE, None, refused(at=JUST_NOW), since=JUST_NOW, look_seconds=10)},
     ),
 }

@@ -30,6 +30,7 @@ from gpucloud.reconcile.facts import Absent, Limits, ListingPace, Present
 from gpucloud.reconcile.naming import FINGERPRINT_LENGTH
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.quota import Quota
+from gpucloud.reconcile.waiting_line import Line
 from support.builders import TAG, an_order
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
 from support.orderrig import History, MakingCloud
@@ -166,12 +167,29 @@ class Anywhere:
         return tuple(self.inventory.places_of(name))
 
 
+class FakeLines:
+    """The waiting lines of a session: who joined, by UID, and what the line says of each; nothing, unless a test sets it."""
+
+    def __init__(self):
+        self.joined, self.says = {}, {}
+
+    def join(self, cluster, waiter):
+        self.joined[waiter.uid] = (cluster, waiter)
+
+    def leave(self, _cluster, uid):
+        self.joined.pop(uid, None)
+
+    def line(self, _cluster, place):
+        return self.says.get(place.uid, Line())
+
+
 class FakeSession:
     """The session of one credential, as reconcilers see it."""
 
     def __init__(self, url=URL, *tenants):
         self.url, self.client, self.catalogue, self.began = url, FakeClient(), Prices(), 0.0
         self.vms, self.snapshots, self.vpcs = FakeInventory(), FakeInventory(), FakeInventory()
+        self.capacity = FakeLines()
         self.inventories = {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
         self.vms_anywhere = Anywhere(self.vms)
         self.learned = Learned(tenants=frozenset(tenants))

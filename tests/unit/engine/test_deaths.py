@@ -8,12 +8,14 @@ from functools import partial
 
 import pytest
 
+from gpucloud.cloud.models import Listing
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.reconcile.naming import external_name
+from gpucloud.reconcile.waiting_line import Line, Offer, Waiter
 from gpucloud.settings import Credentials, Settings
 from support.builders import START, TAG, an_object
 from support.fakes import FakeKube, LoopClock, a_resource, a_secret, at
@@ -49,6 +51,18 @@ class Failing:
             self.times -= 1
             raise self.error
         return self.real(*args, **more)
+
+
+class Unlisted:
+    """A client of a cloud that lists no offers, after a defect."""
+
+    def __init__(self):
+        self.asked = []
+        self.get_availability = Failing(self._answer)
+
+    async def _answer(self, *, cluster):
+        self.asked.append(cluster)
+        return Listing(())
 
 
 class Rig:
@@ -209,6 +223,16 @@ async def kill_loop_lag(it):
     it.engine.tasks.spawn("loop-lag", partial(loop_lag.measure, Failing(it.engine.metrics.loop_lag.observe)))
     await asyncio.sleep(5)
     assert it.engine.metrics.registry.get_sample_value("gpucloud_event_loop_lag_seconds_count") > 5
+
+
+async def kill_capacity(it):
+    await asyncio.sleep(5)
+    place = Waiter("u-train", START, (Offer("A100_40GB_PCIe_1x", "reserved-acme"),))
+    it.session.capacity._client = Unlisted()
+    it.session.capacity.join("Msc1", place)
+    await asyncio.sleep(45)
+    assert it.session.capacity.line("Msc1", place) == Line(), "a query has ended"
+    assert len(it.session.capacity._client.asked) > 1
 
 
 async def kill_offers(it):

@@ -9,7 +9,8 @@ import pytest
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import gpuvm
-from gpucloud.reconcile.gpuvm.offers import Offer, next_offer, offers, ordered_offer
+from gpucloud.reconcile.gpuvm.offers import next_offer, offers, ordered_offer
+from gpucloud.reconcile.waiting_line import Offer
 from support.anyfacts import any_vm
 from support.builders import a_spec, a_status, an_order, facts
 from support.decisions.gpuvm_placement import ONE, POOLED, SPEC, TWO, in_hand, refused

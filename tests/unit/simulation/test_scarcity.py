@@ -1,12 +1,21 @@
-"""50 GpuVMs want 10 places over three offers, in the simulated world: each is served, and no GpuVM ever has two VMs."""
+"""50 GpuVMs want 10 places over three offers, in the simulated world, and the places come free one by one.
 
+Each place goes to who waits longest, also while newcomers come and the operator is killed; no place is idle for longer than two
+queries take, no GpuVM ever has two VMs, and what the cloud is asked does not depend on how many wait.
+"""
+
+import asyncio
+from collections import Counter
 from functools import partial
+from itertools import cycle, pairwise
 
 import pytest
 
+from gpucloud.reconcile.waiting_line import look_seconds
 from gpucloud.sim.world.catalogue import Place
 from simulation.fleet import SPEC, Fleet
 from simulation.logs import SimulatedLog
+from simulation.replica import RESTART_SECONDS
 
 VMS = 50
 PLACES = {
@@ -15,63 +24,159 @@ PLACES = {
     ("A100_40GB_PCIe_1x", "on-demand"): 3,
 }
 ALTERNATIVES = [{"configuration": "A100_40GB_PCIe_2x"}, {"resourcePool": "on-demand"}]
+LOOK = look_seconds(2.0)
+TAKEN_AGAIN = 2 * LOOK + 1  # seconds; each is looked at once a second
+NEWCOMER_EVERY, KILLED_EVERY = 7, 9  # places that come free
 
 
 class Scarce(Fleet):
-    """A cloud with few places that refuses what it has no place for. Whoever runs is deleted, so that its place comes free."""
+    """A cloud with few places that refuses what it has no place for. One that runs is deleted after the other.
 
-    async def _live(self) -> None:
+    ``troubled``: newcomers come meanwhile, and the operator is killed.
+    """
+
+    def __init__(self, objects, places, *, troubled=False):
+        self.places, self.troubled = places, troubled
+        self.asked, self.made, self.served = [], [], []  # served: who had to be next, and who was
+        self.full_at, self.idle, self.idle_since = 0.0, Counter(), {}  # idle: the longest time, by place
+        super().__init__(objects)
+
+    async def _live(self):
         self.actors.prepare()
         self.cloud.turn(create_without_capacity="refuse_503")
-        for (configuration, pool), total in PLACES.items():
+        for (configuration, pool), total in self.places.items():
             self.cloud.world.catalogue.set_total(Place(configuration, "Msc1", pool), total)
         self.replicas[0].start()
         self.judge.begin()
         self.weather.over, self.healed_at = True, 0.0
-        places = sum(PLACES.values())
-        await self._phase("first", self._apply, lambda: self._standing({"True/Running"}) == places)
-        self.first = sorted(vm.order.configuration + vm.order.pool for _, vm, _ in self.cloud.live() if hasattr(vm, "order"))
-        while self._standing():
-            await self._phase("next", self._delete_running, partial(self._is_served, self._standing() - places, places))
+        places = sum(self.places.values())
+        await self._phase("first", self._apply, lambda: len(self._running()) == places)
+        self.full_at, self.idle = self.loop.time(), Counter()
+        for number, place in enumerate(cycle(self.places)):
+            if not self._waiting():
+                break
+            await self._free_one(number, place)
+        await self._phase("the rest", partial(self._delete_running, places), lambda: not self._standing() and not self._vms())
 
-    def _is_served(self, left: int, places: int) -> bool:
-        """Whether those that ran are gone, and of the others as many run as there are places."""
-        return self._standing() == left and self._standing({"True/Running"}) == min(places, left)
+    async def _free_one(self, number, place):
+        """Somebody deletes a GpuVM that has such a place; a newcomer of the highest priority may come, and the operator die."""
+        waiting, running, made = self._waiting(), self._running(), len(self.made)
+        gone = next((item for item in running if offer(item["status"]["order"]) == place), running[0])
+        if self.troubled and number % NEWCOMER_EVERY == 0:
+            self._make(f"newcomer-{number}", priority=1000)
+        self.actors.owner.delete(gone)
+        if self.troubled and number % KILLED_EVERY == 0:
+            self.later(number % 4, self._kill)
+        await self._phase(f"free {number}", lambda: None, lambda: len(self.made) > made)
+        self.served.append((uid(min(waiting, key=rank)), self.made[-1]))
+        await self._phase(f"up {number}", lambda: None, lambda: len(self._running()) == len(running))
 
-    def _apply(self) -> None:
+    def _kill(self):
+        process = self.replicas[0].process
+        process.kill(asyncio.all_tasks(self.loop))
+        self.judge.died(process)
+        self.later(RESTART_SECONDS, self.replicas[0].start)
+
+    def _make(self, name, **placement):
+        spec = SPEC | {"resourcePool": "reserved-acme", "placement": {"alternatives": ALTERNATIVES, **placement}}
+        self.actors.owner.create("GpuVM", "team", name, spec)
+
+    def _apply(self):
         for number in range(self.objects):
-            spec = SPEC | {"resourcePool": "reserved-acme", "placement": {"alternatives": ALTERNATIVES}}
-            self.actors.owner.create("GpuVM", "team", f"vm-{number}", spec)
+            self._make(f"vm-{number}", priority=number % 3)
 
-    def _delete_running(self) -> None:
-        running = {life.uid for life in self.judge.books.standing() if life.ready == "True/Running"}
-        for item in self.actors.owner.all("GpuVM"):
-            if item["metadata"]["uid"] in running:
-                self.actors.owner.delete(item)
+    def _delete_running(self, places):
+        for item in self._running()[:places]:
+            self.actors.owner.delete(item)
+
+    def _running(self):
+        found = self.actors.owner.all("GpuVM")
+        return [item for item in found if item.get("status", {}).get("order", {}).get("state") == "Seen"]
+
+    def _waiting(self):
+        found = self.actors.owner.all("GpuVM")
+        return [item for item in found if item.get("status", {}).get("placement", {}).get("waitingSince")]
+
+    async def _phase(self, name, act, done):
+        """Look once a second how long each place has been idle while somebody waits."""
+
+        def looked():
+            now = self.loop.time()
+            for place in self.places:
+                idle = self.cloud.world.catalogue.free(Place(place[0], "Msc1", place[1])) > 0 and bool(self._waiting())
+                self.idle_since[place] = self.idle_since.get(place, now) if idle else now
+                self.idle[place] = max(self.idle[place], now - self.idle_since[place])
+            return done()
+
+        await super()._phase(name, act, looked)
+
+    def tell(self, who, what, answer="", note=None):
+        if who.startswith("operator") and what.startswith("GetAvailability"):
+            self.asked.append(self.loop.time())
+        if who == "cloud" and what.startswith("made vm"):
+            self.made.append(answer.removeprefix("for "))
+        super().tell(who, what, answer, note)
 
 
-@pytest.fixture(scope="module")
-def scarce():
-    made = Scarce(VMS)
+def uid(item):
+    return item["metadata"]["uid"]
+
+
+def rank(item):
+    """Who waits longest, then by priority."""
+    return item["status"]["placement"]["waitingSince"], -item["spec"]["placement"]["priority"], uid(item)
+
+
+def offer(order):
+    """The place that an order names."""
+    return order["configuration"], order["resourcePool"]
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["calm", "killed now and then"])
+def scarce(request):
+    made = Scarce(VMS, PLACES, troubled=request.param)
     SimulatedLog.world, SimulatedLog.searched = made, False
     return made, made.run()
 
 
-def test_every_place_is_used_and_no_rule_is_broken(scarce):
+def test_no_rule_is_broken_and_each_has_one_vm(scarce):
     made, judge = scarce
     assert judge.violations == []
-    assert made.first == sorted(name for (one, pool), total in PLACES.items() for name in [one + pool] * total)
+    newcomers = len(range(0, len(made.served), NEWCOMER_EVERY)) if made.troubled else 0
+    assert len(made.made) == len(set(made.made)) == VMS + newcomers
 
 
-def test_each_is_made_once(scarce):
+def test_who_waits_longest_goes_first(scarce):
     made, _ = scarce
-    accepted = [order.uid for order in made.cloud.orders if order.operation == "CreateServer" and order.answer == "accepted"]
-    assert len(accepted) == len(set(accepted)) == VMS
+    assert len(made.served) >= VMS - sum(PLACES.values())
+    assert [was for _, was in made.served] == [expected for expected, _ in made.served]
 
 
-def test_what_a_cloud_without_places_is_asked_is_bounded(scarce):
-    """Each GpuVM orders each offer once at first, and then ever less often."""
+def test_no_place_is_idle_for_longer_than_two_queries_take(scarce):
     made, _ = scarce
-    hours = sum(phase.seconds for phase in made.phases) / 3600
-    orders = sum(phase.sent["CreateServer"] for phase in made.phases)
-    assert orders <= VMS * (len(PLACES) + 3 + hours * 3600 / 240)
+    assert made.idle.keys() == PLACES.keys()
+    assert max(made.idle.values()) <= TAKEN_AGAIN
+
+
+def test_nothing_is_ordered_only_to_see_whether_there_is_room(scarce):
+    """Beyond the first order of each, which finds out that there is none, and of those that a killed operator had sent."""
+    made, _ = scarce
+    later = [order for order in made.cloud.orders if order.at > made.full_at]
+    assert len(later) <= len(made.served) + len(made.served) // KILLED_EVERY
+
+
+@pytest.mark.parametrize("waiting", [4, VMS - sum(PLACES.values())])
+def test_the_queries_are_as_many_for_few_that_wait_as_for_many(waiting):
+    made = Scarce(waiting + sum(PLACES.values()), PLACES)
+    SimulatedLog.world, SimulatedLog.searched = made, False
+    assert made.run().violations == []
+    pauses = [after - before for before, after in pairwise(made.asked)]
+    assert len(pauses) >= waiting - 1
+    assert min(pauses) >= LOOK
+
+
+def test_nothing_is_asked_when_nobody_waits():
+    fleet = Scarce(3, {("A100_40GB_PCIe_1x", "reserved-acme"): 3})
+    SimulatedLog.world, SimulatedLog.searched = fleet, False
+    assert fleet.run().violations == []
+    assert fleet.asked == []

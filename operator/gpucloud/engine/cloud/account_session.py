@@ -18,6 +18,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.anywhere import Anywhere
+from gpucloud.engine.cloud.capacity import Capacity
 from gpucloud.engine.cloud.catalogue import Catalogue
 from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
@@ -175,6 +176,7 @@ class AccountSession:
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
         self.vms_anywhere = Anywhere(self.client, self.vms, deps.clock)
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
+        self.capacity = Capacity(self.client, deps.clock, deps.tasks, deps.listener.wake, fast_poll=deps.intervals.pending)
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
         self._clusters_due = -math.inf  # when the list of clusters may be requested again (mono)
@@ -213,6 +215,7 @@ class AccountSession:
         for inventory in self.inventories.values():
             await inventory.aclose()
         await self.catalogue.aclose()
+        await self.capacity.aclose()
         await self.client.aclose()
 
     def _inventory(

@@ -10,6 +10,8 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.order import is_urgent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.kinds.common import Status
 
 # Fields that later decisions read, or that answer a request; not informative ones.
@@ -29,7 +31,7 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
         return True
     if is_urgent(stood.get("order"), stands.get("order"), uid):
         return True
-    if _is_in_progress(after) and not _is_in_progress(before):  # a listing showed it, and a later one may not
+    if _is_new(_in_progress, before, after) or _is_new(_waits_since, before, after):
         return True
     if announces and _calls_recorded(before) != _calls_recorded(after):
         return True
@@ -51,5 +53,15 @@ def _calls_recorded(status: Status) -> tuple[object, ...]:
     return getattr(fields.get("order"), "state", None), fields.get("operation")
 
 
-def _is_in_progress(status: Status) -> bool:
+def _is_new(question: Callable[[Status], object], before: Status, after: Status) -> bool:
+    return bool(question(after)) and not question(before)
+
+
+def _in_progress(status: Status) -> bool:
+    """Whether a listing showed an operation's effect; a later one may not."""
     return getattr(vars(status).get("operation"), "outcome", None) == IN_PROGRESS
+
+
+def _waits_since(status: Status) -> object:
+    """Since when it waits for capacity: its place in the line."""
+    return getattr(vars(status).get("placement"), "waiting_since", None)

@@ -59,6 +59,12 @@ class UsesSecret(NamedTuple):
     name: str
 
 
+class WaitsForCapacity(NamedTuple):
+    """GpuVMs that wait for capacity in this cluster, casefolded."""
+
+    cluster: str
+
+
 class Deleting(NamedTuple):
     """Objects that are being deleted."""
 

@@ -21,6 +21,7 @@ LONGEST_DELAY_SECONDS = 60.0  # a task that ran longer than this restarts with t
 # All task names, so that each failure counter starts at 0.
 TASKS = (
     "account-check",
+    "capacity",
     "catalogue",
     "close-session",
     "deletion-guard",

@@ -11,7 +11,6 @@ from gpucloud.reconcile import quota
 from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import (
-    backing_off,
     name_conflict,
     order,
     outstanding,
@@ -24,7 +23,8 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble, Unknown
 from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
-from gpucloud.reconcile.gpuvm.offers import current_offer, described, moves_on, offer_of, ordered_offer, refusals
+from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, offer_of, offers, ordered_offer, refusals
+from gpucloud.reconcile.gpuvm.waiting import in_line, ordering
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
 
@@ -54,7 +54,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         terminating,
         ssh_keys_missing,
         quota_exceeded,
-        waiting_to_retry,
+        in_line,
     ):
         plan = step(f)
         if plan is not None:
@@ -63,13 +63,8 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Report Rejected if the cloud has refused every offer of this generation."""
-    return None if moves_on(f) else rejected(f)
-
-
-def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait after a failed call, unless the next order is for an offer that was not tried yet."""
-    return None if moves_on(f) else backing_off(f)
+    """Report Rejected if the cloud has rejected every offer of this generation."""
+    return rejected(f) if len(offers(f.spec)) == 1 or not accepted(f) else None
 
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -178,7 +173,7 @@ def buy(f: VmFacts) -> Plan[GpuVMStatus]:
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
     return order(
         f,
-        _instead(f),
+        _instead(f) or ordering(f),
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
         price_per_hour=f.price_per_hour or (f.status.price_per_hour if same else None),
     )

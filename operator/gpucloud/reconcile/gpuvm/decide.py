@@ -19,7 +19,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import adopted, create, delete, offers, power
+from gpucloud.reconcile.gpuvm import adopted, create, delete, power, waiting
 from gpucloud.reconcile.gpuvm.boot_log import with_boot_log
 from gpucloud.reconcile.gpuvm.connection import with_connection
 
@@ -43,10 +43,11 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
 
 
 def with_placement(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
-    """Return the plan with ``status.placement`` as it is now. It alone is no reason for a write."""
+    """Return the plan with ``status.placement`` as it is now, and the place in the waiting line."""
     if plan.status is None:
         return plan
-    return replace(plan, status=plan.status.model_copy(update={"placement": offers.recorded(f)}))
+    here = plan.waits or waiting.waiter(f, ready=False)
+    return replace(plan, waits=here, status=plan.status.model_copy(update={"placement": waiting.recorded(f, here)}))
 
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gpucloud.cloud.models import VmRecord
-from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.reconcile.core.facts import Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, offers
 from gpucloud.reconcile.gpuvm.billing import billed
@@ -17,6 +16,7 @@ from gpucloud.reconcile.gpuvm.record import observed
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
 
 if TYPE_CHECKING:
+    from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.gpuvm import Operation
     from gpucloud.kinds.meta import ConditionType
     from gpucloud.reconcile.conditions import Verdict
@@ -42,7 +42,7 @@ SUBJECT = Subject(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VmFacts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
+class VmFacts(offers.Facts):
     """Facts of one GpuVM: the object, the observation of its VM, and this process's call history."""
 
     subject: ClassVar[Subject] = SUBJECT

@@ -7,24 +7,24 @@ All offers are in one cluster and VPC, so the name still allows the cloud one VM
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.placement import PlacementStatus, RefusedOffer, RefusedReason
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.placement import RefusedOffer, RefusedReason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.text import MAX_TEXT, printable
+from gpucloud.reconcile.waiting_line import Line, Offer
 
 if TYPE_CHECKING:
-    from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.common import Order
-    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-    from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Attempt
-
-    Facts = CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]
 
 REASONS = {
     ErrorKind.UNAVAILABLE: RefusedReason.NO_CAPACITY,
@@ -36,11 +36,12 @@ REASONS = {
 SAME_CALL = timedelta(seconds=2)  # two times of one refusal differ by less: both clocks are read, and seconds are cut
 
 
-class Offer(NamedTuple):
-    """A configuration in a resource pool; without one in the account's, else in the tenant's first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
+    """The facts of a GpuVM from which its next offer follows."""
 
-    configuration: str
-    resource_pool: str | None = None
+    line: Line = field(default_factory=Line)
+    default_pool: str | None = None  # of its account
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -74,19 +75,28 @@ def current_offer(f: Facts) -> Offer:
 
 
 def next_offer(f: Facts) -> Offer:
-    """Return the first offer that was not refused; else the one whose refusal is the oldest.
+    """Return the offer whose turn it is; else the first that was not refused; else the one whose refusal is the oldest.
 
-    What the cloud rejected by its words is left out while another one remains.
+    What the cloud rejected by its words is left out while another one remains; so is what the waiting line gives out.
     """
     known = offers(f.spec)
     if len(known) == 1:
         return known[0]
-    refused = {offer_of(item): item for item in refusals(f)}
+    if f.line.turn in known:
+        return f.line.turn
+    known = tuple(one for one in known if one not in f.line.listed) or known
+    refused = {offer_of(item): item for item in refusals(f) if offer_of(item) in known}
     untried = [one for one in known if one not in refused]
     again = [item for item in refused.values() if item.reason is not RefusedReason.REJECTED]
     if untried:
         return untried[0]
     return offer_of(min(again, key=lambda item: item.at)) if again else ordered_offer(f.spec, f.order) or known[0]
+
+
+def accepted(f: Facts) -> tuple[Offer, ...]:
+    """Return the offers that may be ordered when there is room: all but those that the cloud has rejected by their words."""
+    wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
+    return tuple(one for one in offers(f.spec) if one not in wrong)
 
 
 def moves_on(f: Facts) -> bool:
@@ -145,12 +155,3 @@ def described(offer: Offer) -> str:
     """Return an offer as messages name it."""
     pool = "" if offer.resource_pool is None else f" in pool {offer.resource_pool!r}"
     return f"{offer.configuration!r}{pool}"
-
-
-def recorded(f: Facts) -> PlacementStatus | None:
-    """Return ``status.placement``; None for a VM without alternatives."""
-    if len(offers(f.spec)) == 1:
-        return None
-    here = current_offer(f)
-    refused = () if orders.was_seen(f.order) else refusals(f)
-    return PlacementStatus(configuration=here.configuration, resource_pool=here.resource_pool, refused=refused)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud import calls
 from gpucloud.engine.kinds.declaration import KindDeclaration, MarkedResources
 from gpucloud.engine.kinds.gpuvm.reconciler import GpuVMReconciler, references
-from gpucloud.engine.kinds.indexes import MadeFrom, Marked, Named, order_keys, reference_keys
+from gpucloud.engine.kinds.indexes import MadeFrom, Marked, Named, WaitsForCapacity, order_keys, reference_keys
 from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile import naming
@@ -39,6 +39,8 @@ def keys(tag: str, vm: GpuVM) -> Iterator[Any]:
         yield Named(spec.vm_name)
     if spec.image is not None and spec.image.snapshot is not None:
         yield MadeFrom(spec.image.snapshot)
+    if vm.status.placement is not None and vm.status.placement.waiting_since is not None:
+        yield WaitsForCapacity(spec.cluster.casefold())
 
 
 def owner(objects: Listers, vm: GpuVM) -> Owner:

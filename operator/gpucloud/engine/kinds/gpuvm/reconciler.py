@@ -19,6 +19,7 @@ from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import has_final, may_be_deleted, snapshots_of_vm, snapshots_to_delete, with_names
 from gpucloud.engine.kinds.gpuvm.unclaimed import Unclaimed
+from gpucloud.engine.kinds.gpuvm.waiting import WaitingGpuVMs
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
@@ -105,6 +106,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
         self._final = FinalSnapshots(deps, store, self._tracker)
+        self._waiting = WaitingGpuVMs(store, lambda stored, spec: self.account(stored, spec).session)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -170,9 +172,11 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
             final=self._final.facts(stored),
             reassert_seconds=self._publisher.reassert_seconds,
+            default_pool=account.defaults.resource_pool if account.defaults is not None else None,
         )
         if stored.meta.deleting or account.session is None:
             return facts
+        facts = self._waiting.with_line(facts, account.session)
         configuration = facts.configuration_in_use or current_offer(facts).configuration
         price = account.session.catalogue.price_per_hour(configuration)
         return replace(facts, price_per_hour=price)
@@ -183,7 +187,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         keys = await ssh_keys.resolve(self._deps.kube, meta.namespace, facts.spec)
         terminating = await self._deps.namespaces.terminating(meta.namespace)
         return replace(
-            facts,
+            self._waiting.with_those_before(facts, account.session),
             now=reading(self._deps.clock),
             keys=keys,
             namespace_terminating=terminating,
@@ -203,6 +207,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
         self._publisher.drop(key.uid)
+        self._waiting.put(key.uid, None)
+
+    def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:
+        """Let the GpuVM wait in the line for capacity, or leave it, as the plan says."""
+        if plan.status is not None:
+            self._waiting.put(uid, plan.waits)
+        return super().follow_up(uid, plan)
 
     def before_recording(self, uid: str, status: GpuVMStatus) -> None:
         """Count the VM against quotas from now on: it may be bought."""

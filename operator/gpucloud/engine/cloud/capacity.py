@@ -1,0 +1,120 @@
+"""The waiting lines of one credential: one query of the availability serves all GpuVMs that wait for capacity in a cluster.
+
+Process memory only: who waits, and since when, stands in status; whether anything may be ordered, in the order records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import structlog
+
+from gpucloud.cloud.errors import CloudError
+from gpucloud.reconcile.waiting_line import Line, exhausted, look_seconds, room_of, turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from gpucloud.cloud.reader import CloudReader
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.runtime.supervisor import Supervisor
+    from gpucloud.reconcile.waiting_line import Offer, Waiter
+
+log = structlog.get_logger("gpucloud.capacity")
+
+MOST_DOUBLINGS = 5  # of the time between two queries that fail
+
+
+@dataclass(slots=True)
+class _Line:
+    """Who waits in one cluster, and what the last query gave them."""
+
+    cluster: str
+    waiters: dict[str, Waiter] = field(default_factory=dict)
+    room: dict[Offer, int] = field(default_factory=dict)
+    turns: dict[str, Offer] = field(default_factory=dict)
+    shown_full: dict[Offer, datetime] = field(default_factory=dict)  # begin of the last query that showed no room
+    looked: bool = False  # a query has ended
+    failures: int = 0  # of queries, in a row
+    changed: asyncio.Event = field(default_factory=asyncio.Event)  # somebody joined, left, or can order now
+    task: asyncio.Task[None] | None = None
+
+
+class Capacity:
+    """Knows who waits in which cluster, and whose turn it is."""
+
+    def __init__(
+        self, client: CloudReader, clock: Clock, tasks: Supervisor, wake: Callable[[str], None], *, fast_poll: float
+    ) -> None:
+        self._client, self._clock, self._tasks, self._wake = client, clock, tasks, wake
+        self._fast_poll = fast_poll
+        self._lines: dict[str, _Line] = {}
+
+    def line(self, cluster: str, place: Waiter) -> Line:
+        """Return what the line of the cluster says of this GpuVM, also of one that is not in it."""
+        line = self._lines.get(cluster.casefold())
+        if line is None:
+            return Line(looking=True)  # it joins as soon as it says that it waits
+        listed = frozenset(offer for offer in place.offers if place.listed(offer, line.room) is not None)
+        return Line(looking=not line.looked, listed=listed, turn=line.turns.get(place.uid))
+
+    def join(self, cluster: str, waiter: Waiter) -> None:
+        """Let a GpuVM wait, or go on waiting, in this cluster. The first query comes a while after the first that waits.
+
+        Until then those that waited already before a restart have joined again.
+        """
+        line = self._lines.setdefault(cluster.casefold(), _Line(cluster))
+        line.waiters[waiter.uid] = waiter
+        line.changed.set()
+        if line.task is None:
+            line.task = self._tasks.spawn("capacity", partial(self._run, line), may_end=True)
+
+    def leave(self, cluster: str, uid: str) -> None:
+        """Remove a GpuVM that waits no more."""
+        line = self._lines.get(cluster.casefold())
+        if line is None:
+            return
+        line.waiters.pop(uid, None)
+        line.turns.pop(uid, None)
+        line.changed.set()
+
+    async def aclose(self) -> None:
+        """Stop asking."""
+        running = [line.task for line in self._lines.values() if line.task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _run(self, line: _Line) -> None:
+        """Ask as long as somebody waits who could order now; ever less often while the queries fail."""
+        await asyncio.sleep(look_seconds(self._fast_poll))
+        while line.waiters:
+            line.turns = {}
+            if any(waiter.ready for waiter in line.waiters.values()):
+                await self._look(line)
+                await asyncio.sleep(look_seconds(self._fast_poll) * 2 ** min(line.failures, MOST_DOUBLINGS))
+            else:
+                line.changed.clear()
+                await line.changed.wait()
+        del self._lines[line.cluster.casefold()]
+
+    async def _look(self, line: _Line) -> None:
+        """Ask what is free, and give it to those who wait. Wake who has a turn; everyone if something else is listed now."""
+        before, began = line.room.keys() if line.looked else None, self._clock.wall()
+        try:
+            listing = await self._client.get_availability(cluster=line.cluster)
+        except CloudError as error:
+            log.info("the availability cannot be listed", cluster=line.cluster, error=str(error))
+            line.room, line.failures = {}, line.failures + 1
+        else:
+            line.room, line.failures = room_of(line.cluster, listing.items), 0
+        line.looked = True
+        taken = exhausted(line.waiters.values(), line.room, self._clock.wall(), self._fast_poll, line.shown_full)
+        line.turns = turns(line.waiters.values(), line.room, taken)
+        line.shown_full |= dict.fromkeys((offer for offer, count in line.room.items() if count == 0), began)
+        for uid in list(line.turns) if line.room.keys() == before else list(line.waiters):
+            self._wake(uid)

@@ -1,0 +1,131 @@
+"""The wait of one GpuVM for capacity: since when, its place in the waiting line, and what the status says meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.kinds.placement import PlacementStatus, RefusedReason
+from gpucloud.reconcile import retry
+from gpucloud.reconcile.conditions import Verdict, working
+from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.create import backing_off
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, moves_on, offer_of, offers, refusals
+from gpucloud.reconcile.waiting_line import Waiter, look_seconds
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+
+def waiting_since(f: VmFacts) -> datetime | None:
+    """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
+    if f.meta.deleting or f.seen or not accepted(f):
+        return None
+    if f.status.placement is not None and f.status.placement.waiting_since is not None:
+        return f.status.placement.waiting_since
+    return min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
+
+
+def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
+    """Return its place in the line; None for a GpuVM that does not wait for capacity."""
+    since = waiting_since(f)
+    if since is None and ready and f.line.behind:
+        since = f.now.wall.replace(microsecond=0)
+    if since is None:
+        return None
+    priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
+    refused = tuple((offer_of(item), item.at) for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY)
+    return Waiter(f.meta.uid, since, accepted(f), f.default_pool, priority, refused, ready)
+
+
+def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait for this GpuVM's turn; for an offer whose room the cloud does not list, only for the end of the backoff."""
+    if f.state is OrderState.INTENDED and f.tracked.own and f.is_as_recorded:
+        return None  # it had its turn when the order was recorded
+    here = waiter(f, ready=True)
+    if here is None:
+        return waiting_to_retry(f)
+    if f.line.turn in here.offers:
+        plan = _held_off(f)
+    elif _is_in_line(f, here):
+        plan = plan_status(f, _in_line(f, here))
+    else:
+        plan = waiting_to_retry(f)
+    return None if plan is None else replace(plan, waits=here)
+
+
+def _is_in_line(f: VmFacts, here: Waiter) -> bool:
+    """Whether only the line gives it what it may order: the room of each of its offers is listed, or nothing was asked yet."""
+    return f.line.looking or f.line.listed.issuperset(here.offers)
+
+
+def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait after a failed call, unless the next order is for an offer that was not tried yet."""
+    if moves_on(f):
+        return None
+    attempt = f.attempt(Verb.CREATE)
+    if attempt is None or attempt.asked != f.asked or not retry.is_final(Verb.CREATE, attempt.refusal) or not accepted(f):
+        return backing_off(f)
+    again = attempt.at + retry.LONGEST_DELAY  # the cloud rejected one offer for good, and has no room for the others
+    here = waiter(f, ready=True)
+    if here is None or f.now.mono >= again:
+        return None
+    said = _verdict(f, here, "The operator orders again in a few minutes: the cloud does not list what is free.")
+    return plan_status(f, said, requeue_at=again)
+
+
+def _held_off(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait although it is this GpuVM's turn: the last call failed for another reason, or its answer says how long."""
+    attempt = f.attempt(Verb.CREATE)
+    if attempt is None or attempt.refusal is None or retry.is_final(Verb.CREATE, attempt.refusal):
+        return None
+    if attempt.refusal.kind is not ErrorKind.UNAVAILABLE:
+        return backing_off(f)
+    again = attempt.at + (attempt.refusal.retry_after or 0.0)
+    return plan_status(f, failed.verdict(f, attempt), requeue_at=again) if f.now.mono < again else None
+
+
+def ordering(f: VmFacts) -> Verdict | None:
+    """Return what the status says while a GpuVM that waits is ordered; None for one that does not wait."""
+    here = waiter(f, ready=False)
+    return None if here is None else _verdict(f, here, f"The order for {described(current_offer(f))} is being sent.")
+
+
+def _in_line(f: VmFacts, here: Waiter) -> Verdict:
+    """Return what the status says while it waits for its turn."""
+    seconds = look_seconds(f.limits.pending_interval)
+    return _verdict(f, here, f"The operator asks the cloud every {seconds:g} s what is free.")
+
+
+def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
+    wanted = " or ".join(map(described, here.offers))
+    words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; whoever waits longest goes first. {next_step}"
+    last = max(refusals(f), key=lambda item: item.at, default=None)
+    if last is not None:
+        words = f"{words} Last refused: {described(offer_of(last))} ({last.message})."
+    return working(Reason.WAITING_FOR_CAPACITY, words)
+
+
+def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
+    """Return ``status.placement``; None for a VM without alternatives that does not wait for capacity."""
+    if len(offers(f.spec)) == 1 and here is None:
+        return None
+    offer = current_offer(f)
+    asked = here is not None and _is_in_line(f, here)
+    return PlacementStatus(
+        configuration=offer.configuration,
+        resource_pool=offer.resource_pool,
+        waiting_since=None if here is None else here.since,
+        look_seconds=ceil(look_seconds(f.limits.pending_interval)) if asked else None,
+        refused=() if f.seen else refusals(f),
+    )

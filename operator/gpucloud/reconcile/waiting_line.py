@@ -1,0 +1,128 @@
+"""The waiting line of a cluster: which GpuVM may order what the cloud has free, by one answer of GetAvailability. Pure.
+
+Who waits longest goes first; of those that wait equally long, the one with the higher priority. Each takes the first of its
+offers that has room left. What one of them was refused counts as taken for a while, even if the cloud shows it as free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpucloud.kinds.gpuvm import ON_DEMAND
+from gpucloud.reconcile.naming import same_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from gpucloud.cloud.models import AvailabilityRecord
+
+LOOK_INTERVALS = 5  # of the fast poll, between two queries
+EXHAUSTED_LOOKS = 6  # for which a refused offer counts as taken
+
+
+class Offer(NamedTuple):
+    """A configuration in a resource pool; without one in the account's, else in the tenant's first."""
+
+    configuration: str
+    resource_pool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What the waiting line of its cluster says of one GpuVM, by the last answer of GetAvailability."""
+
+    behind: bool = False  # others wait for what it would order, so it queues behind them
+    looking: bool = False  # somebody waits, and the first answer has yet to come
+    listed: frozenset[Offer] = frozenset()  # those of its offers whose room the answer shows
+    turn: Offer | None = None  # the offer that it may order now
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A GpuVM that waits for capacity."""
+
+    uid: str
+    since: datetime
+    offers: tuple[Offer, ...]  # that it accepts, the preferred first
+    default_pool: str | None = None  # of its account: where an offer names none
+    priority: int = 0
+    refused: tuple[tuple[Offer, datetime], ...] = ()  # for want of capacity, and when
+    ready: bool = True  # False: it cannot order now, so it is passed over
+
+    def listed(self, offer: Offer, room: Collection[Offer]) -> Offer | None:
+        """Return the listed offer that an order for this one gets; None if the listing leaves that open.
+
+        Without a pool that is the first one assigned to the tenant, and on-demand if none is (service-api): it is known only
+        where at most one is listed.
+        """
+        pool = offer.resource_pool or self.default_pool
+        if pool is None:
+            pools = [one.resource_pool for one in room if one.configuration == offer.configuration]
+            assigned = [one for one in pools if one != ON_DEMAND]
+            if len(assigned) > 1 or not pools:
+                return None
+            pool = assigned[0] if assigned else ON_DEMAND
+        asked = Offer(offer.configuration, pool)
+        return asked if asked in room else None
+
+
+def look_seconds(fast_poll: float) -> float:
+    """Return how many seconds pass between two queries of a cluster, however many wait."""
+    return LOOK_INTERVALS * fast_poll
+
+
+def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], exhausted: Collection[Offer] = ()) -> dict[str, Offer]:
+    """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on."""
+    left = {offer: 0 if offer in exhausted else count for offer, count in room.items()}
+    found = dict[str, Offer]()
+    for waiter in sorted(waiters, key=lambda one: (one.since, -one.priority, one.uid)):
+        for offer in waiter.offers if waiter.ready else ():
+            listed = waiter.listed(offer, room)
+            if listed is not None and left[listed] > 0:
+                left[listed] -= 1
+                found[waiter.uid] = offer
+                break
+    return found
+
+
+def exhausted(
+    waiters: Iterable[Waiter], room: Mapping[Offer, int], now: datetime, fast_poll: float, shown_full: Mapping[Offer, datetime]
+) -> set[Offer]:
+    """Return the listed offers that count as taken, since one of these GpuVMs was refused them a short time ago.
+
+    ``shown_full`` is when a query began that last showed an offer without room: after that a refusal says nothing new.
+    A refusal in the future was noted by another clock, which says nothing here.
+    """
+    oldest = now - timedelta(seconds=EXHAUSTED_LOOKS * look_seconds(fast_poll))
+    return {
+        listed
+        for listed, at in _refused(waiters, room)
+        if oldest < at <= now and (listed not in shown_full or shown_full[listed] <= at)
+    }
+
+
+def _refused(waiters: Iterable[Waiter], room: Mapping[Offer, int]) -> Iterator[tuple[Offer, datetime]]:
+    """Yield the listed offers that were refused, and when."""
+    for waiter in waiters:
+        for offer, at in waiter.refused:
+            listed = waiter.listed(offer, room)
+            if listed is not None:
+                yield listed, at
+
+
+def room_of(cluster: str, records: Iterable[AvailabilityRecord]) -> dict[Offer, int]:
+    """Return how many VMs each listed offer of the cluster has room for; one if it is available and nobody counted."""
+    found = dict[Offer, int]()
+    for item in records:
+        if item.configuration is None or not same_cluster(item.cluster or cluster, cluster):
+            continue
+        counted = max(item.count or 0, 0)
+        if item.available is not None:
+            counted = max(counted, 1) if item.available else 0
+        elif item.count is None:
+            continue
+        found[Offer(item.configuration, item.rpool)] = counted
+    return found

@@ -1,0 +1,113 @@
+"""GpuVMs in the waiting lines for capacity: who joins, who leaves, and who queues behind whom."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpucloud.cloud.models import VmRecord
+from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.reconcile.facts import Present
+from gpucloud.reconcile.waiting_line import Line, Offer
+from support.gpuvmrig import NOW, ours
+
+SINCE = "2026-01-01T00:00:00Z"
+ONE, TWO = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x"
+WAITS = {
+    "observedGeneration": 1,
+    "account": OWN_ACCOUNT,
+    "order": {"state": "Refused", "id": "a-b", "name": "x", "cluster": "Msc1", "vpc": "acme"},
+    "placement": {"configuration": ONE, "waitingSince": SINCE},
+}
+PAUSED = {"annotations": {"gpucloud.dev/paused": "true"}}
+DELETED = {"deletionTimestamp": SINCE}
+
+
+async def follow(rig, uid="u1"):
+    plan = rig.reconciler.decide(await rig.facts(uid))
+    rig.reconciler.follow_up(uid, plan)
+    return plan
+
+
+@pytest.fixture
+def line(rig):
+    return rig.reconcilers.session.capacity
+
+
+async def test_who_waits_joins_the_line_of_its_cluster(rig, line):
+    rig.put(status=WAITS)
+    await follow(rig)
+    (cluster, place), = line.joined.values()  # fmt: skip
+    assert (cluster, place.offers, place.since.isoformat()) == ("Msc1", (Offer(ONE),), "2026-01-01T00:00:00+00:00")
+
+
+async def test_who_never_waited_does_not(rig, line):
+    rig.put()
+    assert (await follow(rig)).records_order
+    assert line.joined == {}
+
+
+@pytest.mark.parametrize("why", ["its VM is there", "it is being deleted", "it is deleted", "its account has no session"])
+async def test_who_waits_no_more_leaves(rig, line, why):
+    rig.put(status=WAITS)
+    await follow(rig)
+    match why:
+        case "its VM is there":
+            rig.put(status=WAITS | {"order": WAITS["order"] | {"state": "Seen", "name": ours().name}})
+            rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, status="ONLINE"), NOW)
+        case "it is being deleted":
+            rig.put(status=WAITS, meta=DELETED)
+        case "it is deleted":
+            rig.drop("u1", "train")
+        case _:
+            rig.reconcilers.accounts.own = None
+    if why != "it is deleted":
+        await follow(rig)
+    assert line.joined == {}
+
+
+async def test_a_paused_one_keeps_its_place_and_is_passed_over(rig, line):
+    rig.put(status=WAITS, meta=PAUSED)
+    await follow(rig)
+    assert [place.ready for _, place in line.joined.values()] == [False]
+
+
+@pytest.mark.parametrize(
+    ("more", "queues", "why"),
+    [
+        ({}, True, "it wants the same"),
+        ({"spec": {"configuration": TWO, "placement": {"alternatives": [{"configuration": ONE}]}}}, True, "also second best"),
+        ({"spec": {"cluster": "MSC1"}}, True, "by any spelling of the cluster"),
+        ({"spec": {"configuration": TWO}}, False, "it wants something else"),
+        ({"spec": {"cluster": "Hou1"}}, False, "in another cluster"),
+        ({"meta": PAUSED}, False, "it is paused"),
+        ({"meta": DELETED}, False, "it is being deleted"),
+    ],
+)
+async def test_a_new_one_queues_behind_those_that_wait_for_the_same(rig, line, more, queues, why):
+    """They are found by their status: a restart forgets the lines."""
+    rig.put("first", "first", status=WAITS, **more)
+    rig.put()
+    line.says["u1"] = Line(listed=frozenset({Offer(ONE)}))
+    plan = await follow(rig)
+    assert plan.records_order is not queues, why
+    assert ("u1" in line.joined) is queues, why
+
+
+async def test_those_of_another_credential_are_in_another_line(rig):
+    rig.reconcilers.account(namespace="team")
+    rig.put("first", "first", spec={"accountRef": {"name": "default"}}, status=WAITS | {"account": "default"})
+    rig.put("u2", "second", meta={"namespace": "other"})
+    assert (await rig.facts("u2")).line == Line()
+
+
+async def test_what_the_line_says_is_a_fact_of_who_waits(rig, line):
+    rig.put(status=WAITS)
+    line.says["u1"] = Line(listed=frozenset({Offer(ONE)}), turn=Offer(ONE))
+    assert (await rig.facts()).line == line.says["u1"]
+    assert (await follow(rig)).records_order
+
+
+async def test_who_is_being_deleted_asks_the_line_nothing(rig, line):
+    rig.put(status=WAITS, meta=DELETED)
+    line.says["u1"] = Line(turn=Offer(ONE))
+    assert (await rig.facts()).line == Line()
