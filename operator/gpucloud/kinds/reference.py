@@ -21,7 +21,7 @@ _RANGES = (
 _FIELDS = ("Field", "Type", "Given", "Meaning")
 _RULES = (
     "The apiserver checks these and refuses what breaks one, with the message given here. Beside them, a field that is "
-    "*fixed*, with all that is inside it, cannot be changed, added or removed once the object is created: delete the "
+    "*immutable*, with all that is inside it, cannot be changed, added or removed once the object is created: delete the "
     "object and create it again."
 )
 
@@ -74,7 +74,7 @@ def _fields(node: Node, path: str) -> Iterator[tuple[str, ...]]:
     for name, field in node["properties"].items():
         here = f"{path}{name}"
         given = "required" if name in required else _default(field)
-        yield f"`{here}`", _type(field), f"{given}, fixed" if name in fixed else given, _meaning(field)
+        yield f"`{here}`", _type(field), f"{given}, immutable" if name in fixed else given, _meaning(field)
         inner = field.get("items", field)
         if "properties" in inner:
             yield from _fields(inner, f"{here}[]." if "items" in field else f"{here}.")

@@ -29,9 +29,9 @@ def test_yaml_has_no_anchors_even_where_one_thing_is_said_twice():
     assert "&" not in to_yaml({"a": said, "b": said})
 
 
-def test_the_reference_says_what_is_required_fixed_and_defaulted():
+def test_the_reference_says_what_is_required_immutable_and_defaulted():
     page = reference_page(CRD)
-    assert "| `spec.cluster` | string | required, fixed |" in page
+    assert "| `spec.cluster` | string | required, immutable |" in page
     assert "| `spec.powerState` | `Running` or `Stopped` | default `Running` |" in page
 
 
