@@ -52,6 +52,10 @@ class Arranged:
             return
         self._deaths.append(self._spell(f"cloud {operation}", where, 0.0, FOREVER, 1))
 
+    def lateness(self, plural: str) -> float:
+        """By how many seconds news of such objects may come late."""
+        return self._delays.get(plural, 0.0)
+
     def late_news(self, plural: str, seconds: float, *, begin: float, end: float) -> None:
         """Let events of such objects be told so much later."""
         self._delays[plural] = seconds

@@ -245,9 +245,12 @@ class Guarding:
         return False
 
     def _is_known_as_released(self, uid: str) -> bool:
-        """Whether every operator must know that a deletion was released: it was released so long ago that all have read it."""
-        since = self._released_since.get(uid)
-        return since is not None and self._world.loop.time() - since > READ_SECONDS
+        """Whether every operator must know that a deletion was released: it was released so long ago that all have read it.
+
+        What the object itself says comes with the news of it.
+        """
+        since, late = self._released_since.get(uid), self._world.arranged.lateness("gpuvms")
+        return since is not None and self._world.loop.time() - since > READ_SECONDS + late
 
     def _is_released(self, life: Life) -> bool:
         """Whether an operator may know that a person has said that this deletion was meant.

@@ -156,6 +156,18 @@ def test_a_release_may_be_unknown_for_a_moment(courts, where, after, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("late", "found"), [(90.0, []), (0.0, ["guard"])])
+def test_a_release_of_the_object_itself_comes_with_the_news_of_it(courts, late, found):
+    """Seed 92020023: the watch told of it 90 s later."""
+    it = courts(brake_vms=1)
+    it.world.arranged.late_news("gpuvms", late, begin=0.0, end=300.0)
+    items = [deleted(it, name) for name in ("a", "b")]
+    it.world.actors.owner.annotate(items[0], brake_released_at="2026-01-01T00:00:00Z")
+    it.passes(60.0)
+    it.writes(items[1], deletionHeldAt="2026-01-01T00:00:00Z")
+    assert it.oracles == found
+
+
 def test_what_is_held_is_not_destroyed_by_another_process_either(courts):
     it = courts(brake_vms=1)
     items = [deleted(it, name) for name in ("a", "b")]
