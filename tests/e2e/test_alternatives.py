@@ -57,6 +57,18 @@ def test_what_the_cloud_does_not_list_is_ordered_in_turn(here, scarce, operator)
     assert [(one, pool) for one, pool, _ in orders(scarce)] == [(OWN, POOL), (OTHER, POOL), (OWN, "on-demand")]
 
 
+def test_before_wait_seconds_are_over_no_alternative_is_ordered(here, scarce, operator):
+    operator(**FLAGS)
+    patient = gpuvm(resourcePool=POOL, placement={"alternatives": [{"configuration": OTHER}], "waitSeconds": 8})
+    here.apply(patient)
+    reach(here, "gpuvm", "train", "False/WaitingForCapacity")
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=60)["status"]
+    first, second = scarce.calls("CreateServer")
+    assert (first["parameters"]["configuration"], second["parameters"]["configuration"]) == (OWN, OTHER)
+    assert second["received"] - first["received"] >= 7, "times in status are whole seconds"
+    assert status["order"]["configuration"] == OTHER
+
+
 def test_a_wrong_word_is_told_and_the_next_alternative_is_ordered(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuvm(configuration="A100_40GB_PCIe_3x", placement={"alternatives": [{"configuration": OTHER}]}))

@@ -44,6 +44,15 @@ class PlacementSpec(Model):
             "be changed at any time; a VM that was ordered stays what it is.",
         ),
     ] = ()
+    wait_seconds: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=2592000,
+            description="How long the GpuVM waits for spec.configuration and spec.resourcePool alone before alternatives are "
+            "ordered; when not set, they are ordered at once.",
+        ),
+    ] = None
     priority: Annotated[
         int | None,
         Field(

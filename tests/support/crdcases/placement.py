@@ -16,6 +16,7 @@ PLACEMENT_ACCEPTED = [
     ("another pool", placement({"resourcePool": "on-demand"})),
     ("as many alternatives as may be", placement(*({"configuration": f"c{number}"} for number in range(8)))),
     ("a placement without alternatives", {"placement": {}}),
+    ("a wait of a month", {"placement": {"waitSeconds": 2592000}}),
     ("the highest priority", {"placement": {"priority": 1000}}),
     ("another configuration on the same node", placement(OTHER, nodeName="n", resourcePool="reserved-acme")),
 ]
@@ -25,11 +26,13 @@ PLACEMENT_REFUSED = [
     ("too many alternatives", placement(*([OTHER] * 9)), WHERE, "must have at most 8 items"),
     ("an empty configuration", placement({"configuration": ""}), f"{WHERE}[0].configuration", "at least 1 chars long"),
     ("too long a pool", placement({"resourcePool": "x" * 254}), f"{WHERE}[0].resourcePool", "Too long"),
+    ("no wait", {"placement": {"waitSeconds": 0}}, "spec.placement.waitSeconds", "greater than or equal to 1"),
     ("too high a priority", {"placement": {"priority": 1001}}, "spec.placement.priority", "less than or equal to 1000"),
     ("another pool than the node's", placement({"resourcePool": "on-demand"}, nodeName="n", resourcePool="reserved-acme"),
      "spec.placement", "A node is in one resource pool"),
 ]  # fmt: skip
 PLACEMENT_FREE = [
+    Edit("placement.waitSeconds", 60, 90),
     Edit("placement.priority", 1, -1),
     Edit("placement", {"alternatives": [OTHER]}, {"alternatives": [{"resourcePool": "on-demand"}]}),
     Edit("placement.alternatives", [OTHER], [{"resourcePool": "on-demand"}, OTHER]),

@@ -16,6 +16,7 @@ from support.rows import WORDS, Row, noted, tried
 
 ONE, TWO, POOLED = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "on-demand"
 SPEC = a_spec(placement={"alternatives": [{"configuration": TWO}, {"resourcePool": POOLED}]})
+PATIENT = SPEC.model_copy(update={"placement": SPEC.placement.model_copy(update={"wait_seconds": 300})})
 JUST_NOW = START + timedelta(seconds=NOW - 40)
 PAST = START + timedelta(seconds=NOW - 100)
 
@@ -297,5 +298,39 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         records=False,
         status={"placement": in_hand(ONE, None, refused(at=JUST_NOW), since=JUST_NOW, look_seconds=10)},
+    ),
+    "alternatives do not count before waitSeconds are over": Row(
+        "the spec's own is worth a wait",
+        waiting(Line(listed=frozenset({Offer(ONE)})), spec=PATIENT, placement=in_hand(ONE, None, refused(), since=PAST)),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        wakes=200,
+        says=f"Waiting for capacity for '{ONE}' since 2026-01-01T00:15:00Z; alternatives count from 2026-01-01T00:20:00Z on.",
+    ),
+    "alternatives count when waitSeconds are over": Row(
+        "anything is better than none by then",
+        after(
+            ErrorKind.UNAVAILABLE,
+            ambiguous=True,
+            ago=100.0,
+            line=Line(listed=FULL, turn=Offer(TWO)),
+            spec=PATIENT,
+            placement=in_hand(ONE, None, refused(), since=PAST - timedelta(seconds=200)),
+        ),
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(TWO, None, refused(), since=PAST - timedelta(seconds=200), look_seconds=10)},
+    ),
+    "alternatives are ordered at once when the spec's own fails for an unknown cause": Row(
+        "a wait is for capacity",
+        after(ErrorKind.SERVER, ambiguous=True, ago=40.0, spec=PATIENT),
+        Reason.CREATING,
+        records=True,
+    ),
+    "alternatives are ordered at once when the spec's own words are wrong": Row(
+        "no wait makes them right",
+        after(ErrorKind.INVALID, spec=PATIENT),
+        Reason.CREATING,
+        records=True,
     ),
 }

@@ -23,6 +23,8 @@ from gpucloud.reconcile.text import MAX_TEXT, printable
 from gpucloud.reconcile.waiting_line import Line, Offer
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Attempt
 
@@ -79,7 +81,7 @@ def next_offer(f: Facts) -> Offer:
 
     What the cloud rejected by its words is left out while another one remains; so is what the waiting line gives out.
     """
-    known = offers(f.spec)
+    known = counting(f)
     if len(known) == 1:
         return known[0]
     if f.line.turn in known:
@@ -94,9 +96,35 @@ def next_offer(f: Facts) -> Offer:
 
 
 def accepted(f: Facts) -> tuple[Offer, ...]:
-    """Return the offers that may be ordered when there is room: all but those that the cloud has rejected by their words."""
+    """Return the offers that may be ordered when there is room: those that count now, and that the cloud has not rejected."""
     wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
-    return tuple(one for one in offers(f.spec) if one not in wrong)
+    return tuple(one for one in counting(f) if one not in wrong)
+
+
+def counting(f: Facts) -> tuple[Offer, ...]:
+    """Return the offers that count now: the spec's own alone, while spec.placement.waitSeconds are not over."""
+    known, until = offers(f.spec), alternatives_from(f)
+    return known if until is None or f.now.wall >= until else known[:1]
+
+
+def alternatives_from(f: Facts) -> datetime | None:
+    """Return when alternatives begin to count; None if they do at once, as when the spec's own was refused for another reason.
+
+    Before the first refusal for want of capacity nobody has waited yet.
+    """
+    wait = None if f.spec.placement is None else f.spec.placement.wait_seconds
+    own = next((item for item in refusals(f) if offer_of(item) == offers(f.spec)[0]), None)
+    if wait is None or (own is not None and own.reason is not RefusedReason.NO_CAPACITY):
+        return None
+    since = min(without_capacity_since(f) or f.now.wall, f.now.wall)  # a time in the future was noted by another clock
+    return since + timedelta(seconds=wait)
+
+
+def without_capacity_since(f: Facts) -> datetime | None:
+    """Return since when it waits, as the status says, else since its first refusal for want of capacity."""
+    if f.status.placement is not None and f.status.placement.waiting_since is not None:
+        return f.status.placement.waiting_since
+    return min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
 
 
 def moves_on(f: Facts) -> bool:

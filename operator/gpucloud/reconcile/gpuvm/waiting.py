@@ -16,7 +16,17 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import backing_off
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
-from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, moves_on, offer_of, offers, refusals
+from gpucloud.reconcile.gpuvm.offers import (
+    accepted,
+    alternatives_from,
+    current_offer,
+    described,
+    moves_on,
+    offer_of,
+    offers,
+    refusals,
+    without_capacity_since,
+)
 from gpucloud.reconcile.waiting_line import Waiter, look_seconds
 
 if TYPE_CHECKING:
@@ -29,11 +39,7 @@ if TYPE_CHECKING:
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    if f.meta.deleting or f.seen or not accepted(f):
-        return None
-    if f.status.placement is not None and f.status.placement.waiting_since is not None:
-        return f.status.placement.waiting_since
-    return min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
+    return None if f.meta.deleting or f.seen or not accepted(f) else without_capacity_since(f)
 
 
 def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
@@ -61,7 +67,16 @@ def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
         plan = plan_status(f, _in_line(f, here))
     else:
         plan = waiting_to_retry(f)
-    return None if plan is None else replace(plan, waits=here)
+    return None if plan is None else replace(plan, waits=here, requeue_at=_woken(f, plan.requeue_at))
+
+
+def _woken(f: VmFacts, otherwise: float | None) -> float | None:
+    """Return when to look again: at the latest when alternatives begin to count."""
+    until = alternatives_from(f)
+    if until is None or until <= f.now.wall:
+        return otherwise
+    at = f.now.mono + (until - f.now.wall).total_seconds()
+    return at if otherwise is None else min(at, otherwise)
 
 
 def _is_in_line(f: VmFacts, here: Waiter) -> bool:
@@ -109,7 +124,10 @@ def _in_line(f: VmFacts, here: Waiter) -> Verdict:
 
 def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     wanted = " or ".join(map(described, here.offers))
-    words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; whoever waits longest goes first. {next_step}"
+    until, rule = alternatives_from(f), "whoever waits longest goes first"
+    if until is not None and until > f.now.wall and len(offers(f.spec)) > 1:
+        rule = f"alternatives count from {rfc3339(until)} on"
+    words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"
     last = max(refusals(f), key=lambda item: item.at, default=None)
     if last is not None:
         words = f"{words} Last refused: {described(offer_of(last))} ({last.message})."
