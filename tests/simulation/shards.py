@@ -130,10 +130,10 @@ class ShardQueue(WorkQueue):
         if self.acts_on(key.namespace):
             super().add(key, lane)
 
-    def wake_at(self, key: Key, when: float | None) -> None:
+    def requeue_at(self, key: Key, when: float | None) -> None:
         """Queue a key later."""
         if when is None or self.acts_on(key.namespace):
-            super().wake_at(key, when)
+            super().requeue_at(key, when)
 
 
 class ShardedEngine(Engine):

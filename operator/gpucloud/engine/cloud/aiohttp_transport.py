@@ -1,4 +1,4 @@
-"""Transport to the cloud over aiohttp, whose connections take a third of the CPU that httpcore's take.
+"""Transport to the cloud over aiohttp, whose connections take about half of the CPU that httpcore's take.
 
 The client of the cloud works without aiohttp, over its own pool; the operator needs aiohttp for the apiserver in any case.
 """
