@@ -43,7 +43,7 @@ def test_the_whole_story(demo):
     assert [line for line in said.splitlines() if len(line) > WIDTH and "KUBECONFIG=" not in line] == []
     for told in (
         "GpuCloudAccount default  Ready=False SecretNotFound\n        Waiting for Secret 'cloud-credential'",
-        "GpuVM worker             Ready=False AccountNotReady\n        Waiting for the GpuCloudAccount 'default'",
+        "GpuVM worker             Ready=False AccountNotReady\n        Waiting for GpuCloudAccount 'default'",
         "GpuVpc lab               Ready=True Available",
         "GpuVM worker             Ready=False DependencyNotReady\n        Waiting for GpuSnapshot 'golden'",
         "GpuSnapshot golden       Ready=True Completed",

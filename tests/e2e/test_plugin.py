@@ -140,7 +140,7 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
     assert "gpucloud.dev/paused" in findings["annotations"]["message"]
     assert plugin("wait", "gvm/train", "--for", "gone", "--timeout", "0").returncode == 4
     assert plugin("wait", "gvm/none").returncode == 1
-    assert plugin("wait", "train").returncode == 2
+    assert plugin("wait", "pod/train").returncode == 2
     completed = subprocess.run(  # noqa: S603  # our own command
         [BIN / "kubectl_complete-gpucloud", "stop", "-n", here.namespace, ""],
         env={**os.environ, "KUBECONFIG": str(control_plane.kubeconfig)}, capture_output=True, text=True, timeout=60, check=True,

@@ -179,12 +179,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             world.judge.unheard(self.process, operation, plain)
             raise
         world.judge.rates.answered(self.process, plain, response)
-        if (
-            operation == "GetVirtualMachineBootLogs" and not fault and response.status < 300
-        ):  # what fails is repeated by the client
-            world.judge.rates.reads_boot_log(self.process, dict(plain.query)["Id"])
-        if operation == "GetAvailability" and not fault:
-            world.judge.rates.asks_what_is_free(self.process, plain)
+        if not fault and response.status < 300:  # what fails is repeated by the client
+            self._count(operation, plain)
         world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:
             if operation in LISTINGS and world.choices.choose("no error that anybody thought of", (False, True), (5, 1)):
@@ -192,6 +188,13 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             raise httpx.ReadError("the simulated cloud reset the connection", request=request)
         body = _Body(response, request, drips=fault == "cloud-drip")
         return httpx.Response(response.status, headers=_headers(response), stream=body, request=request)
+
+    def _count(self, operation: str, plain: Request) -> None:
+        """Tell the judge of a query that is to be asked seldom."""
+        if operation == "GetVirtualMachineBootLogs":
+            self.world.judge.rates.reads_boot_log(self.process, dict(plain.query)["Id"])
+        if operation == "GetAvailability":
+            self.world.judge.rates.asks_what_is_free(self.process, plain)
 
     def _lies_once(self, operation: str, request: Request, fault: str) -> str:
         """The fault; but what is taken for a good listing lies at most once in a row, as one listing proves nothing.

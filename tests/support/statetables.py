@@ -82,7 +82,7 @@ def _orders(ready: str, field_of_name: str, **own: Row) -> dict[str, Row]:
         "throttled": Row(
             "pending beyond its deadline",
             "False/ProgressDeadlineExceeded",
-            says="still watched",
+            says="the operator keeps trying",
             spec={"progressDeadlineSeconds": 1},
             fault={"kind": "status", "status": 429},
         ),

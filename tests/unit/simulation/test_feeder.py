@@ -1,4 +1,4 @@
-"""The feeder against the real handlers: the same lines of a watch give the same calls of the engine and the same patches."""
+"""The feeder against the real handlers: the same lines of a watch give the same calls of the engine, and no patch."""
 
 import asyncio
 import json
@@ -32,13 +32,6 @@ class Heard:
         return True
 
 
-class Patch:
-    """As much of kopf's as a handler uses."""
-
-    def __init__(self):
-        self.fns = []
-
-
 def body(kind, uid, version, *, has_finalizer=True, deleting=False):
     meta = {"name": uid, "namespace": "team", "uid": uid, "resourceVersion": str(version)}
     meta |= {"finalizers": ["other.example/x", FINALIZER] if has_finalizer else ["other.example/x"]}
@@ -58,18 +51,13 @@ def life(kind):
     ]
 
 
-async def by_handlers(definition, events, *, guard):
-    registry, engine, patched = kopf.OperatorRegistry(), Heard(), []
-    objects.register(registry, engine, guard=guard)
+async def by_handlers(definition, events):
+    registry, engine = kopf.OperatorRegistry(), Heard()
+    objects.register(registry, engine)
     handlers = {handler.id: handler for handler in registry._watching.get_all_handlers()}
     for event in events:
-        patch = Patch()
-        await handlers[definition.kind.lower()].fn(event=event, patch=patch)
-        for change in patch.fns:
-            after = json.loads(json.dumps(event["object"]))
-            change(after)
-            patched.append((after["metadata"]["name"], after["metadata"]["finalizers"]))
-    return engine.seen, sorted(patched)
+        await handlers[definition.kind.lower()].fn(event=event)
+    return engine.seen
 
 
 class Link:
@@ -78,15 +66,9 @@ class Link:
     def __init__(self, plural, events):
         self._plural = plural
         self._listed = [event["object"] for event in events if event["type"] is None]
-        self.patched = []
 
-    async def request(self, method, path, *, body, headers):
-        if method == "PATCH":
-            assert headers["Content-Type"] == "application/json-patch+json"
-            test, add = json.loads(body)
-            assert (test["op"], test["path"]) == ("test", "/metadata/resourceVersion")
-            self.patched.append((path.rsplit("/", 1)[1], add["value"]))
-            return KubeAnswer(200, {}, "{}")
+    async def request(self, method, path, **_):
+        assert method == "GET", "what stands in for kopf writes nothing"
         mine = path.split("?")[0].endswith(self._plural)
         return KubeAnswer(200, {}, json.dumps({**CALM, "items": self._listed if mine else []}))
 
@@ -138,25 +120,24 @@ class Brought:
         return found
 
 
-async def by_feeder(definition, events, *, guard):
+async def by_feeder(definition, events):
     engine, link = Heard(), Link(definition.plural, events)
-    feeder = Feeder(Streams(definition.plural, events), engine, link, guard=guard)
+    feeder = Feeder(Streams(definition.plural, events), engine, link, acting=True)
     tasks = feeder.start()
     await asyncio.sleep(1)
     await feeder.stop(tasks)
-    return engine.seen, sorted(link.patched)
+    return engine.seen
 
 
-@pytest.mark.parametrize("guard", [True, False])
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda item: item.kind)
 @pytest.mark.looptime
-async def test_the_same_lines_give_the_same_calls(definition, guard):
+async def test_the_same_lines_give_the_same_calls(definition):
     events = life(definition.kind)
-    assert await by_feeder(definition, events, guard=guard) == await by_handlers(definition, events, guard=guard)
+    assert await by_feeder(definition, events) == await by_handlers(definition, events)
 
 
 @pytest.mark.looptime
 async def test_what_the_handlers_are_not_told_the_feeder_does_not_tell():
     """The comparison can fail."""
     events = life("GpuVM")
-    assert await by_feeder(DEFINITIONS[0], events, guard=True) != await by_handlers(DEFINITIONS[0], events[1:], guard=True)
+    assert await by_feeder(DEFINITIONS[0], events) != await by_handlers(DEFINITIONS[0], events[1:])
