@@ -49,8 +49,8 @@ class PlacementSpec(Model):
         Field(
             ge=1,
             le=2592000,
-            description="How long the GpuVM waits for spec.configuration and spec.resourcePool alone before alternatives are "
-            "ordered; when not set, they are ordered at once.",
+            description="Seconds from status.placement.waitingSince on during which only spec.configuration in "
+            "spec.resourcePool is ordered; when not set, alternatives are ordered as soon as that is refused.",
         ),
     ] = None
     priority: Annotated[
