@@ -157,10 +157,10 @@ ROWS = {
         says="paused",
     ),
     "a destroying call that may have been sent is repeated": goes(
-        "the snapshot was ready then, though somebody deleted it since",
-        final=NONE,
-        status=DONE,
-        tracked=known(DESTROYING, ago=40),
+        "the snapshot is still there", final=final(), status=DONE, tracked=known(DESTROYING, ago=40), snapshots=READY
+    ),
+    "an announced destruction waits again for a snapshot that was deleted since": taking(
+        "a record is no snapshot", TAKER, REQUEST, final=NONE, status=DONE, tracked=known(DESTROYING, ago=40)
     ),
     "a record of a ready snapshot is not enough before the call": taking(
         "a listing proves it", TAKER, REQUEST, final=NONE, status=recorded(FinalSnapshotState.READY)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import DeletionPolicy, FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import retry
@@ -43,10 +42,7 @@ def record(f: VmFacts) -> FinalSnapshot | None:
 
 
 def is_ready(f: VmFacts) -> bool:
-    """Whether the VM may be destroyed: a fresh listing shows the snapshot ready, or showed it before the destroying call."""
-    known = record(f)
-    if known is not None and known.state is FinalSnapshotState.READY and f.state is OrderState.DESTROYING:
-        return True
+    """Whether the VM may be destroyed: a fresh listing shows the snapshot ready. No status proves that."""
     return _ready_id(f) is not None
 
 

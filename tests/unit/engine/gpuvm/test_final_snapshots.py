@@ -8,6 +8,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord
 from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.engine.kube.client import KubeError
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.snapshots import names
@@ -143,6 +144,17 @@ async def test_the_newest_listing_is_asked_in_the_instant_of_sending(going, reco
     shows(going, *records)
     event = await going.act(Verb.DESTROY)
     assert ([call for call, _ in going.client.calls], event is not None) == (["destroy_server"] * sent, sent)
+
+
+async def test_an_announced_destruction_asks_it_as_well(going):
+    """The status says that a snapshot was ready; since then it was deleted."""
+    done = bought(ours().name, ours().name, OrderState.DESTROYING)
+    record = {"order": done["order"]["id"], "gpuSnapshot": NAME, "snapshotId": SNAP, "state": "Ready"}
+    going.put(meta=GOING, spec=REQUIRED, status=done | {"finalSnapshot": record})
+    take(going)
+    shows(going)
+    assert await going.act(Verb.DESTROY) is None
+    assert going.client.calls == []
 
 
 async def test_in_a_namespace_that_goes_the_snapshot_is_taken_in_the_cloud(going):
