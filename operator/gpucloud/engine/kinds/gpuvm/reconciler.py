@@ -186,13 +186,14 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         meta = stored.meta
         keys = await ssh_keys.resolve(self._deps.kube, meta.namespace, facts.spec)
         terminating = await self._deps.namespaces.terminating(meta.namespace)
+        lookalikes = self._unclaimed.lookalikes(facts, account)
         return replace(
             self._waiting.with_those_before(facts, account.session),
             now=reading(self._deps.clock),
             keys=keys,
             namespace_terminating=terminating,
-            lookalikes=self._unclaimed.lookalikes(facts, account),
-            strays=await self._unclaimed.strays(facts, account),
+            lookalikes=lookalikes,
+            strays=() if lookalikes else await self._unclaimed.strays(facts, account),  # one here prevents the purchase
         )
 
     def on_update(self, stored: GpuVM) -> None:
