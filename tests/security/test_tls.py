@@ -6,26 +6,17 @@ import asyncio
 import contextlib
 import ssl
 import warnings
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 import trustme
 
-from gpucloud.cloud import ApiKey, ClientOptions, CloudClient, CloudError, ErrorKind, Login, connection
-from gpucloud.cloud.transport import real_transport
-from gpucloud.engine.cloud.aiohttp_transport import AiohttpTransport
+from gpucloud.cloud import ApiKey, ClientOptions, CloudClient, CloudError, ErrorKind, Login
 from unit.cloud.fakes import KEY, PASSWORD
 
 NAME = "localhost"
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\n["Msc1"]'
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True, params=[None, AiohttpTransport], ids=["httpcore", "aiohttp"])
-def connections(request, monkeypatch):
-    """What carries the requests: that of the client alone, and that of the operator."""
-    monkeypatch.setattr(connection, "real_transport", lambda given: real_transport(replace(given, connections=request.param)))
 
 
 class Listener:

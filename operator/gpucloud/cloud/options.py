@@ -4,11 +4,8 @@ Plain frozen data, checked on construction; no I/O. No repr shows a secret.
 """
 
 import random  # noqa: TID251 - this package is usable without the engine and its entropy
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import httpx
 
 from gpucloud.cloud.errors import ErrorKind
 
@@ -41,13 +38,6 @@ class Login:
     password: str = field(repr=False)
 
 
-class ReportingTransport(httpx.AsyncBaseTransport):
-    """A transport that says when a request begins to leave: it awaits the request's extension ``trace`` right before.
-
-    What fails earlier was surely not sent. An exception of ``trace`` keeps the request from leaving.
-    """
-
-
 @dataclass(frozen=True)
 class ClientOptions:
     """How a client behaves. Times in seconds, sizes in bytes.
@@ -56,7 +46,6 @@ class ClientOptions:
     waiting for budget, connecting, the slowest body, retries. ``connect_timeout_seconds`` bounds TCP and TLS each.
     ``max_body_bytes`` holds before and after decompression. ``max_retries`` applies to reading calls only. ``ca_file``
     replaces the usual authorities. ``jitter`` answers numbers from 0 to 1 that spread repeated calls in time.
-    ``connections`` makes what carries requests without a proxy, with this trust and so many connections at most.
     """
 
     qps: float = 10.0
@@ -68,7 +57,6 @@ class ClientOptions:
     ca_file: str | None = None
     proxy: str | None = field(default=None, repr=False)
     jitter: Callable[[], float] = field(default=random.random, repr=False)
-    connections: Callable[[ssl.SSLContext, int], ReportingTransport] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could ever be sent."""

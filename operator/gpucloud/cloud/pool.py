@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import httpcore
 import httpx
 
-from gpucloud.cloud.options import ReportingTransport
-
 _KEEPALIVE_SECONDS = 5.0
 _AS_HTTPX: dict[type[Exception], type[httpx.TransportError]] = {
     httpcore.ConnectError: httpx.ConnectError,
@@ -30,10 +28,10 @@ _AS_HTTPX: dict[type[Exception], type[httpx.TransportError]] = {
 }
 
 
-class PooledTransport(ReportingTransport):
+class PooledTransport(httpx.AsyncBaseTransport):
     """Sends requests without a proxy. A connection serves one request at a time; the last one used is used first."""
 
-    def __init__(self, context: ssl.SSLContext, most: int, *, most_idle: int) -> None:
+    def __init__(self, context: ssl.SSLContext, *, most: int, most_idle: int) -> None:
         """``most`` connections at once, of which ``most_idle`` are kept open while nothing is sent."""
         self._context = context
         self._turns = asyncio.Semaphore(most)

@@ -17,7 +17,8 @@ import httpx
 from gpucloud.cloud.answers import Answer
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.limits import TokenBucket, parse_http_date, parse_retry_after, pause_for
-from gpucloud.cloud.options import ClientOptions, ReportingTransport
+from gpucloud.cloud.options import ClientOptions
+from gpucloud.cloud.pool import PooledTransport
 
 _PIECE = 64 * 1024  # bytes that are inflated at once: a bomb costs no more beside what is kept
 _LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words are all that is ever shown
@@ -74,8 +75,8 @@ class GuardedTransport:
         self._options = options
         self._now = now
         self.is_closed = False
-        # Only a real transport reports its steps; of any other, sending is assumed as soon as it is asked.
-        self._traced = isinstance(inner, httpx.AsyncHTTPTransport | ReportingTransport)
+        # Only the real transport reports its steps; of any other, sending is assumed as soon as it is asked.
+        self._traced = isinstance(inner, httpx.AsyncHTTPTransport | PooledTransport)
 
     async def send(self, request: httpx.Request, progress: Progress) -> Answer:
         """Send one request and read its whole answer.
@@ -128,7 +129,7 @@ class GuardedTransport:
             self._bucket.pause(seconds)
 
 
-def real_transport(options: ClientOptions) -> httpx.AsyncHTTPTransport | ReportingTransport:
+def real_transport(options: ClientOptions) -> httpx.AsyncHTTPTransport | PooledTransport:
     """Make the transport for the network: verified TLS 1.2 or later, no variables of the environment, no retries.
 
     Raises:
@@ -141,12 +142,8 @@ def real_transport(options: ClientOptions) -> httpx.AsyncHTTPTransport | Reporti
     except (OSError, ssl.SSLError) as error:
         raise ValueError(f"the CA file {options.ca_file!r} cannot be used: {error.strerror or error}") from None
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    if options.proxy is None and options.connections is not None:
-        return options.connections(context, _MAX_CONNECTIONS)
     if options.proxy is None:
-        from gpucloud.cloud.pool import PooledTransport  # noqa: PLC0415 - with other connections, httpcore is not needed
-
-        return PooledTransport(context, _MAX_CONNECTIONS, most_idle=_MAX_CONNECTIONS // 2)
+        return PooledTransport(context, most=_MAX_CONNECTIONS, most_idle=_MAX_CONNECTIONS // 2)
     limits = httpx.Limits(max_connections=_MAX_CONNECTIONS, max_keepalive_connections=_MAX_CONNECTIONS // 5)
     return httpx.AsyncHTTPTransport(verify=context, trust_env=False, limits=limits, proxy=options.proxy, retries=0)
 

@@ -7,35 +7,16 @@ import socket
 import ssl
 import tracemalloc
 import zlib
-from dataclasses import replace
 
 import httpx
 import pytest
 
-from gpucloud.cloud import (
-    ApiKey,
-    CallReport,
-    ClientOptions,
-    CloudClient,
-    CloudError,
-    CreateServer,
-    ErrorKind,
-    Login,
-    connection,
-)
-from gpucloud.cloud.transport import real_transport
-from gpucloud.engine.cloud.aiohttp_transport import AiohttpTransport
+from gpucloud.cloud import ApiKey, CallReport, ClientOptions, CloudClient, CloudError, CreateServer, ErrorKind, Login
 from unit.cloud.fakes import KEY, Rig, in_turn, plain, raw_server, refusal
 
 NEW_VM = CreateServer(vpc="acme", configuration="c", cluster="Msc1", ssh_keys=("ssh-ed25519 AAAA a",))
 NAMES = plain(["Msc1"])
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-
-
-@pytest.fixture(autouse=True, params=[None, AiohttpTransport], ids=["httpcore", "aiohttp"])
-def connections(request, monkeypatch):
-    """What carries the requests: that of the client alone, and that of the operator."""
-    monkeypatch.setattr(connection, "real_transport", lambda given: real_transport(replace(given, connections=request.param)))
 
 
 async def failure(awaitable):

@@ -15,7 +15,6 @@ from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.cache.tombstones import Tombstones
 from gpucloud.engine.cloud.account_session import SessionDeps
 from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
-from gpucloud.engine.cloud.aiohttp_transport import AiohttpTransport
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
@@ -92,7 +91,7 @@ class Engine:
             self.kube, clock, self.entries, ports.entropy.instance, lambda: bool(self.queue) or self.kube.busy
         )
         self.accounts = Accounts(settings.own_account_namespace, clock.mono)
-        options = replace(client_options(settings), jitter=ports.entropy.jitter, connections=AiohttpTransport)
+        options = replace(client_options(settings), jitter=ports.entropy.jitter)
         self._namespaces = Namespaces(self.kube, clock)
         self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wakeups.wake)
         gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes, ports.tracer)
