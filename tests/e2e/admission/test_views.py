@@ -46,9 +46,10 @@ def test_a_fresh_object_waits_for_the_operator(namespaced, cases):
 COLUMNS = [
     (
         VM,
-        {"state": "ONLINE", "ip": "198.51.100.7", "vmId": "vm-1", "vpc": "acme", "account": "main", "pricePerHour": "2.05"},
+        {"state": "ONLINE", "ip": "198.51.100.7", "vmId": "vm-1", "vpc": "acme", "account": "main", "pricePerHour": "2.05"}
+        | {"adopted": True},
         {"STATE": "ONLINE", "CONFIGURATION": "A100_40GB_PCIe_1x", "CLUSTER": "Msc1", "IP": "198.51.100.7"},
-        {"VM-ID": "vm-1", "VPC": "acme", "ACCOUNT": "main", "PRICE/H": "2.05"},
+        {"VM-ID": "vm-1", "VPC": "acme", "ACCOUNT": "main", "PRICE/H": "2.05", "ADOPTED": "true"},
     ),
     (
         VPC,
@@ -64,10 +65,11 @@ COLUMNS = [
             "rootDiskSize": "500Gi",
             "snapshotId": "before-a",
             "vpc": "acme",
+            "adopted": True,
             "account": "main",
         },
         {"SOURCE": "train-a", "CLUSTER": "Msc1", "SIZE": "500Gi"},
-        {"SNAPSHOT-ID": "before-a", "VPC": "acme", "ACCOUNT": "main"},
+        {"SNAPSHOT-ID": "before-a", "VPC": "acme", "ADOPTED": "true", "ACCOUNT": "main"},
     ),
     (
         HOST,
