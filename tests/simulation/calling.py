@@ -51,6 +51,7 @@ class Calling:
             "CreateFailed": self._is_broken,
             "VMFailed": self._is_broken,
             "OrderOverdue": self._is_overdue,
+            "RecreationLimited": self._is_recreated_often,
             "VMLost": lambda life: not self._has_its_own(life),
             "SnapshotLost": lambda life: not self._has_its_own(life),
             "VPCLost": lambda life: not self._has_its_own(life),
@@ -118,6 +119,9 @@ class Calling:
         standing = {one.uid for one in self._world.judge.books.standing() if one is not life}
         unclaimed = (name_of(row) for row, maker in self._rows(life) if maker not in standing)
         return any(one.startswith(name) or one in chosen for one in unclaimed)
+
+    def _is_recreated_often(self, life: Life) -> bool:
+        return self._world.judge.recreating.is_limited(life)
 
     def _is_broken(self, life: Life) -> bool:
         """Whether its VM has failed: what it ordered, what it adopted, or what passes for its own under the chosen name."""

@@ -350,6 +350,10 @@ class Cloud:
         """Somebody else destroys the VM of that name."""
         return self._outside(lambda: self.world.destroy_vm(self._vm(name, vpc, cluster), self.now(), delete_snapshots=False))
 
+    def fail_vm(self, name: str, vpc: str, cluster: str) -> bool:
+        """It fails."""
+        return self._outside(lambda: self.world.vms.force(self._vm(name, vpc, cluster), "FAILED", self.now()))
+
     def power_vm(self, name: str, vpc: str, cluster: str, *, on: bool) -> bool:
         """Somebody else starts or stops it."""
         vms = self.world.vms

@@ -216,7 +216,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             account = self.account(stored, spec)
             request.remember(self.store.entries, stored, account.session)
             facts = self._observed_facts(stored, spec, account)
-            if facts.meta.deleting or facts.seen or not is_proven_free(facts):
+            exists = facts.seen and not facts.recreates
+            if facts.meta.deleting or exists or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self.account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    if f.meta.deleting or f.seen or not accepted(f):
+    if f.meta.deleting or (f.seen and not f.recreates) or not accepted(f):
         return None
     if f.status.placement is not None and f.status.placement.waiting_since is not None:
         return f.status.placement.waiting_since
