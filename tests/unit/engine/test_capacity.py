@@ -139,6 +139,28 @@ async def test_when_the_last_one_leaves_nothing_is_asked_any_more(rig):
     assert len(rig.client.asked) == 2
 
 
+async def test_a_query_that_fails_once_or_twice_ends_nobodys_wait(rig):
+    """If it did, all would order at once, in no order."""
+    place = rig.join("x")
+    await asyncio.sleep(11)
+    rig.client.error = CloudError(ErrorKind.UNAVAILABLE, "try again later")
+    rig.woken.clear()
+    await asyncio.sleep(20)
+    assert (len(rig.client.asked), rig.woken) == (3, [])
+    assert rig.capacity.line("Msc1", place) == Line(listed=frozenset({A, B}))
+    await asyncio.sleep(10.3)
+    assert (rig.capacity.line("Msc1", place), rig.woken) == (Line(), ["x"])
+
+
+async def test_before_the_first_answer_one_failure_ends_no_wait_either(rig):
+    rig.client.error = CloudError(ErrorKind.UNAVAILABLE, "try again later")
+    place = rig.join("x")
+    await asyncio.sleep(21)
+    assert (len(rig.client.asked), rig.capacity.line("Msc1", place)) == (2, Line(looking=True))
+    await asyncio.sleep(10)
+    assert rig.capacity.line("Msc1", place) == Line()
+
+
 async def test_without_an_answer_nobody_has_a_turn_and_the_queries_become_rare(rig):
     rig.client.room[A] = 1
     place = rig.join("x")

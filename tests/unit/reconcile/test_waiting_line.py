@@ -15,7 +15,7 @@ from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpuvm.waiting import waiter
 from gpucloud.reconcile.waiting_line import EXHAUSTED_LOOKS, Line, Offer, Waiter, exhausted, look_seconds, room_of, turns
 from support.builders import NOW, START, a_spec, a_status, facts, known, present
-from support.decisions.gpuvm_placement import ALL_BUSY, ONE, PAST, POOLED, SPEC, TWO, in_hand, ordered, refused
+from support.decisions.gpuvm_placement import ALL_BUSY, ONE, PAST, POOLED, ROWS, SPEC, TWO, in_hand, ordered, refused
 from support.rows import noted
 
 LINES = 3_000
@@ -67,6 +67,20 @@ def test_what_was_refused_though_it_is_listed_as_free_counts_as_taken(refused_ag
     full = {} if full_ago is None else {A: now - timedelta(seconds=full_ago)}
     assert exhausted([one, waits("y")], {A: 1, B: 1}, now, 2.0, full) == taken, why
     assert turns([waits("y")], {A: 1}, taken) == ({} if taken else {"y": A})
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["a turn does not hasten what was refused for another reason", "a turn does not hasten what the cloud asks to wait for"],
+)
+def test_who_is_held_off_keeps_its_place_and_is_passed_over(row):
+    """Its turn would keep a place idle for minutes; when it may order again it is woken, and joins the line as ready."""
+    plan = gpuvm.decide(facts(**ROWS[row].given))
+    assert plan.waits is not None
+    assert not plan.waits.ready
+    assert plan.requeue_at is not None
+    later = replace(plan.waits, uid="later", since=plan.waits.since + timedelta(days=1), ready=True)
+    assert turns([plan.waits, later], {Offer(TWO, "on-demand"): 1}) == {"later": Offer(TWO)}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.capacity")
 
-MOST_DOUBLINGS = 5  # of the time between two queries that fail
+PATIENCE = 3  # queries in a row that fail, until those that wait do without them
+MOST_DOUBLINGS = 5  # of the time between two queries, when they do
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class _Line:
     room: dict[Offer, int] = field(default_factory=dict)
     turns: dict[str, Offer] = field(default_factory=dict)
     shown_full: dict[Offer, datetime] = field(default_factory=dict)  # begin of the last query that showed no room
-    looked: bool = False  # a query has ended
+    looked: bool = False  # a query was answered, or too many have failed
     failures: int = 0  # of queries, in a row
     changed: asyncio.Event = field(default_factory=asyncio.Event)  # somebody joined, left, or can order now
     task: asyncio.Task[None] | None = None
@@ -96,20 +97,26 @@ class Capacity:
             line.turns = {}
             if any(waiter.ready for waiter in line.waiters.values()):
                 await self._look(line)
-                await asyncio.sleep(look_seconds(self._fast_poll) * 2 ** min(line.failures, MOST_DOUBLINGS))
+                await asyncio.sleep(look_seconds(self._fast_poll) * 2 ** min(max(0, line.failures - PATIENCE), MOST_DOUBLINGS))
             else:
                 line.changed.clear()
                 await line.changed.wait()
         del self._lines[line.cluster.casefold()]
 
     async def _look(self, line: _Line) -> None:
-        """Ask what is free, and give it to those who wait. Wake who has a turn; everyone if something else is listed now."""
+        """Ask what is free, and give it to those who wait. Wake who has a turn; everyone if something else is listed now.
+
+        One failure says nothing: if it ended the wait, all would order at once, whoever waits longest.
+        """
         before, began = line.room.keys() if line.looked else None, self._clock.wall()
         try:
             listing = await self._client.get_availability(cluster=line.cluster)
         except CloudError as error:
             log.info("the availability cannot be listed", cluster=line.cluster, error=str(error))
-            line.room, line.failures = {}, line.failures + 1
+            line.failures += 1
+            if line.failures < PATIENCE:
+                return
+            line.room = {}
         else:
             line.room, line.failures = room_of(line.cluster, listing.items), 0
         line.looked = True

@@ -61,8 +61,11 @@ def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
     here = waiter(f, ready=True)
     if here is None:
         return waiting_to_retry(f)
-    if f.line.turn in here.offers:
-        plan = _held_off(f)
+    plan = _held_off(f)
+    if plan is not None:
+        here = replace(here, ready=False)  # passed over meanwhile, so that what is free is not kept for it
+    elif f.line.turn in here.offers:
+        return None
     elif _is_in_line(f, here):
         plan = plan_status(f, _in_line(f, here))
     else:
@@ -100,7 +103,7 @@ def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _held_off(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait although it is this GpuVM's turn: the last call failed for another reason, or its answer says how long."""
+    """Wait whoever's turn it is: the last call failed for another reason, or its answer says how long."""
     attempt = f.attempt(Verb.CREATE)
     if attempt is None or attempt.refusal is None or retry.is_final(Verb.CREATE, attempt.refusal):
         return None
