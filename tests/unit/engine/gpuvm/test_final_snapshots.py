@@ -11,6 +11,7 @@ from gpucloud.engine.kube.client import KubeError
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.gpuvm import final_snapshot
 from gpucloud.reconcile.gpuvm.snapshots import names
 from gpucloud.reconcile.naming import Identity, external_name
 from support.builders import TAG, a_record, an_object
@@ -20,6 +21,7 @@ from support.gpuvmrig import NOW, bought, ours
 REQUIRED = {"deletion": {"finalSnapshot": "Required"}}
 NAME, ALONE = names(an_object(uid="u1", deleted_at=datetime.fromisoformat(GOING["deletionTimestamp"])), TAG)
 SNAP = external_name(NAME, f"u-{NAME}", TAG)
+AT = "2026-01-01T00:00:00Z"
 MADE = {"gpucloud.dev/final-snapshot-of": "u1"}
 THERE = {"vm": {"cluster": "Msc1", "vpc": "acme", "name": ours().name}, "deletion": {"policy": "Retain"}}
 
@@ -146,15 +148,19 @@ async def test_the_newest_listing_is_asked_in_the_instant_of_sending(going, reco
     assert ([call for call, _ in going.client.calls], event is not None) == (["destroy_server"] * sent, sent)
 
 
-async def test_an_announced_destruction_asks_it_as_well(going):
-    """The status says that a snapshot was ready; since then it was deleted."""
-    done = bought(ours().name, ours().name, OrderState.DESTROYING)
-    record = {"order": done["order"]["id"], "gpuSnapshot": NAME, "snapshotId": SNAP, "state": "Ready"}
-    going.put(meta=GOING, spec=REQUIRED, status=done | {"finalSnapshot": record})
-    take(going)
-    shows(going)
-    assert await going.act(Verb.DESTROY) is None
-    assert going.client.calls == []
+@pytest.mark.parametrize(("records", "sent"), [((ready(),), True), ((), False)], ids=["still there", "deleted since"])
+async def test_an_announced_destruction_asks_it_as_well(going, records, sent):
+    """The status says that the snapshot was ready; that was before the announcement."""
+    known = (await going.facts()).order.id
+    announced = bought(ours().name, ours().name, OrderState.DESTROYING)
+    announced["order"]["id"] = known
+    done = {"order": known, "gpuSnapshot": NAME, "snapshotId": SNAP, "state": "Ready", "requestedAt": AT}
+    going.put(meta=GOING, spec=REQUIRED, status=announced | {"finalSnapshot": done})
+    shows(going, *records)
+    facts = await going.facts()
+    assert (facts.state, final_snapshot.record(facts).state) == ("Destroying", "Ready")
+    await going.act(Verb.DESTROY)
+    assert [call for call, _ in going.client.calls] == ["destroy_server"] * sent
 
 
 async def test_in_a_namespace_that_goes_the_snapshot_is_taken_in_the_cloud(going):
@@ -165,6 +171,13 @@ async def test_in_a_namespace_that_goes_the_snapshot_is_taken_in_the_cloud(going
     assert (call, said["name"], said["source_vm_name"]) == ("create_snapshot", ALONE, ours().name)
     assert repr(ALONE) in event.note
     assert (await going.facts()).order.state == "Seen", "its VM's order is left alone"
+
+
+async def test_in_the_cloud_none_is_taken_that_a_listing_shows_by_now(going):
+    going.kube.dying.add("team")
+    shows(going, ready(ALONE, ready_to_use=False))
+    assert await going.act(Verb.CREATE_SNAPSHOT, targets=(ALONE,)) is None
+    assert going.client.calls == []
 
 
 async def test_a_refusal_of_it_is_none_of_the_vms_order(going):

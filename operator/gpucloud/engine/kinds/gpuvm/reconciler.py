@@ -17,7 +17,14 @@ from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
-from gpucloud.engine.kinds.gpuvm.snapshots import has_final, may_be_deleted, snapshots_of_vm, snapshots_to_delete, with_names
+from gpucloud.engine.kinds.gpuvm.snapshots import (
+    has_final,
+    may_be_deleted,
+    snapshots_of_vm,
+    snapshots_to_delete,
+    unlisted,
+    with_names,
+)
 from gpucloud.engine.kinds.gpuvm.unclaimed import Unclaimed
 from gpucloud.engine.kinds.gpuvm.waiting import WaitingGpuVMs
 from gpucloud.engine.kinds.quota_usage import QuotaItem
@@ -292,7 +299,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
                 yield Request(call, here.name, (self._deletable(facts, gone), has_final(facts, self._newest_snapshots)))
             case Verb.CREATE_SNAPSHOT:
                 for name in targets:
-                    yield Request(calls.create_snapshot(name=name, source_vm_name=here.name, **where), name)
+                    absent = unlisted(facts, name, self._newest_snapshots)
+                    yield Request(calls.create_snapshot(name=name, source_vm_name=here.name, **where), name, (absent,))
             case Verb.DELETE_SNAPSHOT:
                 for name in targets:
                     yield Request(

@@ -65,6 +65,16 @@ def has_final(facts: VmFacts, newest: Callable[[VmFacts], SnapshotsOfVm | Unknow
     return Precondition("its final snapshot is ready", holds)
 
 
+def unlisted(facts: VmFacts, name: str, newest: Callable[[VmFacts], SnapshotsOfVm | Unknown | None]) -> Precondition:
+    """Return the precondition that the newest listing shows no snapshot of this name, so that none is taken twice."""
+
+    def holds() -> bool:
+        seen = newest(facts)
+        return isinstance(seen, SnapshotsOfVm) and all(item.name != name for item in seen.items)
+
+    return Precondition("no listing shows the final snapshot", holds)
+
+
 def with_names(note: str, snapshots: tuple[str, ...]) -> str:
     """Return the note of an Event, with the snapshots that its call deletes."""
     return f"{note.rstrip('.')}, with its snapshots {listed(tuple(map(repr, snapshots)))}." if snapshots else note
