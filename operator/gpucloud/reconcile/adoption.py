@@ -50,8 +50,8 @@ def missing_required(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f,
         stalled(
             Reason.NOT_FOUND,
-            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required does not "
-            "allow the operator to create one. Create it in the cloud, or set spec.adoption: IfExists.",
+            f"There is no {f.subject.noun} named {f.identity.name!r} in {f.place}, and spec.adoption: Required never "
+            f"creates one. Create it in the cloud, or {f.creation_advice(Adoption.IF_EXISTS)}.",
         ),
     )
 

@@ -250,7 +250,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         records=False,
-        says=("'theirs'", "does not allow the operator to create one"),
+        says=("'theirs'", "never creates one"),
     ),
     "one of another VM than the spec names is told": Row(
         "it holds other data",

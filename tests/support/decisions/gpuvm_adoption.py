@@ -48,7 +48,7 @@ ROWS = {
         Reason.NOT_FOUND,
         progress="Stalled",
         records=False,
-        says=("'theirs'", "VPC 'acme'", "does not allow the operator to create one"),
+        says=("'theirs'", "VPC 'acme'", "never creates one", "with spec.sshKeys and without spec.adoption"),
     ),
     "an order that was recorded before the owner required one is not sent": Row(
         "the owner changed their mind in between",
@@ -60,7 +60,7 @@ ROWS = {
         },
         Reason.NOT_FOUND,
         progress="Stalled",
-        says="does not allow the operator to create one",
+        says="never creates one",
         status={"order": OrderState.REFUSED},
     ),
     "one of the required name in another place is named": Row(

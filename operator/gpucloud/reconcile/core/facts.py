@@ -126,6 +126,10 @@ class CloudFacts(ABC, Generic[P, S, R]):
         late = "" if self.may_adopt else f"; to adopt it, {credential.OWN_ACCOUNT_WAY_OUT}"
         return f"{words[0].upper()}{words[1:]}{late}."
 
+    def creation_advice(self, adoption: Adoption) -> str:
+        """Return what to do so that the operator creates the resource; ``adoption``: what to set where that is enough."""
+        return f"set spec.adoption: {adoption}"
+
     @property
     def unset_place(self) -> str:
         """The fields of which the spec sets none, though one must say where the resource belongs; empty if one does."""

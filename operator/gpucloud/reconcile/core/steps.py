@@ -242,7 +242,7 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
     if f.adopted:
         return (
             f"The adopted {noun} was deleted {f.how_lost}. It is not recreated automatically. Another one of the name "
-            f"{f.identity.name!r} is adopted; to have one created, set spec.adoption: Never."
+            f"{f.identity.name!r} is adopted; to have one created, {f.creation_advice(Adoption.NEVER)}."
         )
     return (
         f"The {noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete this object and "

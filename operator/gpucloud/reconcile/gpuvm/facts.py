@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core.facts import Subject
+from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, offers
 from gpucloud.reconcile.gpuvm.billing import billed
@@ -17,6 +17,7 @@ from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.common import Adoption
     from gpucloud.kinds.gpuvm import Operation
     from gpucloud.kinds.meta import ConditionType
     from gpucloud.reconcile.conditions import Verdict
@@ -95,6 +96,12 @@ class VmFacts(offers.Facts):
     def is_as_recorded(self) -> bool:
         """Whether the recorded order is for the offer that would be ordered now: the alternatives may be edited meanwhile."""
         return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+
+    def creation_advice(self, adoption: Adoption) -> str:
+        """As the base's; a spec without SSH keys allows an adoption only, and keys are immutable."""
+        if self.spec.ssh_keys or self.spec.ssh_keys_from:
+            return CloudFacts.creation_advice(self, adoption)
+        return "delete this object and create it with spec.sshKeys and without spec.adoption"
 
     @property
     def needs_final_snapshot(self) -> bool:
