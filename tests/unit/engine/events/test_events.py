@@ -1,45 +1,20 @@
 """Events: each change and each call, in order, of a length the API takes; a repeat is counted on the Event that stands."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from gpucloud.engine.kube import event_poster, event_recorder
 from gpucloud.engine.kube.client import KubeError
-from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
 from support.builders import UID, a_status, an_object, an_order
-from support.fakes import DOWN, GONE, EveryEntry, FakeKube, HandClock
+from support.fakes import DOWN, GONE
 from support.fedmetrics import a_condition
+from support.recording import NOTE, posted
 
 pytestmark = pytest.mark.looptime
-NOTE = Event("Created", "Requested creation of VM 'x'.", "CreateServer")
-
-
-@pytest.fixture
-def kube():
-    return FakeKube()
-
-
-@pytest.fixture
-def clock():
-    return HandClock(1000.25)
-
-
-@pytest.fixture
-def recorder(kube, clock):
-    return EventRecorder(kube, clock, EveryEntry())
-
-
-async def posted(recorder, kube):
-    task = asyncio.create_task(recorder.run())
-    await asyncio.wait_for(recorder.drain(), 300)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    return kube.events
 
 
 async def test_an_event_says_who_what_and_about_whom(recorder, kube):

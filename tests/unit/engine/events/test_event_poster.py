@@ -10,36 +10,13 @@ from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.events import Event
 from support.builders import UID, an_object
-from support.fakes import DOWN, EveryEntry, FakeKube, HandClock
+from support.fakes import DOWN, EveryEntry, FakeKube
+from support.recording import NOTE, posted
 
 UNAUTHORIZED = KubeError(401, "Unauthorized", "")
 
 pytestmark = pytest.mark.looptime
-NOTE = Event("Created", "Requested creation of VM 'x'.", "CreateServer")
 SIZE = event_poster.ENTRY_BYTES + len(NOTE.note)
-
-
-@pytest.fixture
-def kube():
-    return FakeKube()
-
-
-@pytest.fixture
-def clock():
-    return HandClock(1000.25)
-
-
-@pytest.fixture
-def recorder(kube, clock):
-    return EventRecorder(kube, clock, EveryEntry())
-
-
-async def posted(recorder, kube):
-    task = asyncio.create_task(recorder.run())
-    await asyncio.wait_for(recorder.drain(), 300)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    return kube.events
 
 
 @pytest.mark.parametrize("fails", [[DOWN, DOWN], [UNAUTHORIZED, UNAUTHORIZED], [DOWN] * 5])
