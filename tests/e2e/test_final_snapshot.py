@@ -52,7 +52,7 @@ def test_the_vm_goes_when_the_snapshot_is_ready_and_a_vm_is_made_from_it(here, s
     name = kept["metadata"]["name"]
     vm = reach(here, "gpuvm", "train", TAKING, says=f"GpuSnapshot {name!r} takes the final snapshot")
     assert vm["status"]["finalSnapshot"]["gpuSnapshot"] == name
-    assert (len(sim.vms()), sim.mutations()) == (1, ["CreateServer"] + ["CreateSnapshot"] * len(sim.snapshots()))
+    assert (len(sim.vms()), "DestroyServer" in sim.mutations()) == (1, False)
     gone(here, "gpuvm", "train")
     taken = reach(here, "gpusnapshot", name, "True/Completed")
     assert sim.mutations() == ["CreateServer", "CreateSnapshot", "DestroyServer"]
