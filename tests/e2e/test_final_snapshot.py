@@ -45,7 +45,7 @@ def give_up(here):
 
 
 def test_the_vm_goes_when_the_snapshot_is_ready_and_a_vm_is_made_from_it(here, sim, running):
-    sim.turn(snapshot_seconds=2)
+    sim.turn(snapshot_seconds=4)
     running()
     delete(here)
     kept = final_snapshot(here)
