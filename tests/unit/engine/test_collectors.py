@@ -205,3 +205,15 @@ def test_the_reference_names_every_metric_and_no_other():
     exported = {re.sub(rf"^operator_({kinds})_", "operator_<kind>_", name) for name in exported}
     told = set(re.findall(r"^\| `([a-z_<>]+)", REFERENCE.read_text(), re.MULTILINE))
     assert told == exported
+
+
+def test_the_reference_names_the_labels_of_every_metric():
+    exported = {
+        sample.name.removesuffix("_count"): set(sample.labels) - {"le"}
+        for family in everything(["Msc1"]).registry.collect()
+        for sample in family.samples
+        if not sample.name.endswith(("_sum", "_bucket")) or family.type != "histogram"
+    }
+    rows = re.findall(r"^\| `([a-z_<>]+)` \| ([a-z_, ]*)\|", REFERENCE.read_text(), re.MULTILINE)
+    told = {name.replace("<kind>", "gpuvm"): set(labels.replace(",", " ").split()) for name, labels in rows}
+    assert {name: exported[name.removesuffix("_count")] for name in told} == told

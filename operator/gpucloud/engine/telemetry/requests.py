@@ -1,7 +1,7 @@
 """Metrics of requests to the apiserver, under client-go's names, and the transport that counts them.
 
-Counted is what the engine itself sends: status, finalizers that are removed, Events, Secrets, the Lease. kopf's lists and
-watches, and its patch that adds our finalizer, are not: kopf has a session of its own.
+Counted is what the engine itself sends: status, finalizers, Events, Secrets, the Lease. kopf's lists and watches, and its patch
+that adds its own finalizer to an account, are not: kopf has a session of its own.
 """
 
 from __future__ import annotations
