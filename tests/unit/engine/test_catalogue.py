@@ -74,12 +74,19 @@ async def test_a_failed_refresh_is_repeated_by_itself_and_says_when_it_succeeds(
     await catalogue.aclose()
 
 
-async def test_a_first_refresh_that_succeeds_wakes_nobody():
+async def test_each_price_that_becomes_known_is_told_once():
+    """Seed 92030301: a VM became Ready while the first refresh waited for the request budget."""
     told = []
-    catalogue = Catalogue(Client(PRICED), LoopClock(), learned=lambda: told.append("learned"))
-    catalogue.refresh()
-    await asyncio.sleep(1)
-    assert (catalogue.price_per_hour("x"), told) == ("2.05", [])
+    dearer = Listing((ConfigurationRecord(name="x", price=3), ConfigurationRecord(name="y", price=1)))
+    catalogue = Catalogue(
+        Client(PRICED, PRICED, dearer), LoopClock(), learned=lambda: told.append(catalogue.price_per_hour("y"))
+    )
+    await catalogue.configurations()
+    assert told == [None], "the first"
+    await catalogue.configurations()
+    assert told == [None], "nothing new"
+    await catalogue.configurations()
+    assert told == [None, "1.00"], "a price that was missing; one that has changed is no news to who has one"
     await catalogue.aclose()
 
 

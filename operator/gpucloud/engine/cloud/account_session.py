@@ -93,7 +93,7 @@ class SessionListener(Protocol):
         """An attempt to learn the tenant has ended."""
 
     def prices_learned(self, session: AccountSession) -> None:
-        """The catalogue is known, and was not when it was last asked for."""
+        """The catalogue names prices that were not known before."""
 
 
 class NoListener:

@@ -1,6 +1,7 @@
 """Cache of configurations and prices, refreshed in the background at most once an hour. No reconcile waits for a refresh.
 
-A refresh that fails is repeated by itself: nothing else may ask again, as a Ready VM is not reconciled.
+A refresh that fails is repeated by itself, and who waits for a price is told when it becomes known, however late the answer
+comes: nothing else may ask again, as a Ready VM is not reconciled.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Catalogue:
     def __init__(
         self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None, learned: Callable[[], None] = lambda: None
     ) -> None:
-        """``learned`` is called when prices have become known after a failure."""
+        """``learned`` is called when the price of a configuration has become known."""
         self._client = client
         self._tasks = tasks or Supervisor()
         self._clock, self._learned = clock, learned
@@ -81,10 +82,12 @@ class Catalogue:
         Raises:
             CloudError: they cannot be listed.
         """
-        listing = await self._client.get_configurations()
+        listing, known = await self._client.get_configurations(), self._prices
         self._prices, self._offered, self._names = prices(listing.items), offered(listing.items), names(listing.items)
         self._clusters = clusters(listing.items)
         self._ask_at = self._clock.mono() + REFRESH_SECONDS
+        if self._prices.keys() - known.keys():
+            self._learned()
         return listing
 
     async def aclose(self) -> None:
@@ -98,21 +101,17 @@ class Catalogue:
         return self._ask_at is None or self._clock.mono() >= self._ask_at
 
     async def _refresh(self) -> None:
-        failed = False
         while True:
             try:
                 await self.configurations()
             except CloudError as error:
                 log.info("no prices: the configurations cannot be listed", error=str(error))
-                failed = True
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
                 self._ask_at = self._clock.mono() + RETRY_SECONDS
                 raise
             else:
-                break
-        if failed:
-            self._learned()
+                return
 
 
 def prices(configurations: Iterable[ConfigurationRecord]) -> dict[str, str]:

@@ -79,7 +79,7 @@ class Wakeups:
                 self.wake(uid)
 
     def prices_learned(self, session: AccountSession) -> None:
-        """The catalogue could not be read before: wake the GpuVMs whose status has no price yet."""
+        """Prices have become known: wake the GpuVMs whose status has none yet."""
         vms = self._observed[gpuvm.KIND]
         for stored in map(vms.store.get, vms.watchers_of(session)):
             if stored is not None and stored.status.price_per_hour is None:
