@@ -8,6 +8,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.core.create import SLOW_SECONDS
 from gpucloud.reconcile.facts import (
     Absent,
     AccountFacts,
@@ -37,7 +38,7 @@ from support.gpuvmfacts import (
     ORDER,
     RUNNING,
 )
-from support.rows import LONG_KNOWN, OLD, Row, noted, tried
+from support.rows import LONG_KNOWN, OLD, YOUNG, Row, noted, tried
 
 AGAIN = INTENDED.model_copy(
     update={
@@ -50,6 +51,7 @@ AGAIN = INTENDED.model_copy(
 
 FREE = Absent(NOW, NOW - 40, NOW - 2)
 THERE = Identity("Hou1", "acme-old", NAME)
+NOT_YET = Unknown(NOW, UnknownReason.NOT_LISTED, "Hou1")
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
 ROWS = {
@@ -345,8 +347,21 @@ ROWS = {
         {"strays": Unknown(NOW - 1, UnknownReason.UNREACHABLE, "Hou1")},
         Reason.API_UNAVAILABLE,
         ready="Unknown",
-        wakes=60,
+        pending=False,
         says=("cluster 'Hou1' cannot be read now", "buy-anyway"),
+    ),
+    "nothing is said while the listings of the other clusters are on their way": Row(
+        "they take about a second",
+        {"strays": NOT_YET, "history": YOUNG},
+        wakes=SLOW_SECONDS,
+    ),
+    "a listing of another cluster that does not come is named": Row(
+        "nobody knows what holds the purchase up otherwise",
+        {"strays": NOT_YET, "history": OLD},
+        Reason.API_UNAVAILABLE,
+        ready="Unknown",
+        pending=False,
+        says="cluster 'Hou1' is not read yet",
     ),
     "a missing Secret is waited for by name": Row(
         "it arrives with the same kubectl apply",

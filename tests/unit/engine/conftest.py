@@ -160,11 +160,17 @@ class Prices:
 
 
 class Anywhere:
-    def __init__(self, inventory):
-        self.inventory = inventory
+    """Knows at once where records of a name are; remembers who looks for one."""
 
-    async def places_of(self, name, _not_before):
-        return tuple(self.inventory.places_of(name))
+    def __init__(self, inventory):
+        self.inventory, self.searching = inventory, set()
+
+    def places_of(self, uid, name, _not_before):
+        self.searching.add(uid)
+        return tuple(self.inventory.places_of(name)), None
+
+    def end_search(self, uid):
+        self.searching.remove(uid)
 
 
 class FakeLines:

@@ -76,12 +76,34 @@ async def test_no_second_vm_is_bought_in_another_cluster(it, spec, name, where):
     await it.until(lambda: it.ready == ("False/Conflict" if spec else "True/Running"), 300)
 
 
+async def test_it_is_bought_when_the_stray_is_gone(it):
+    """The message says to destroy it: whoever does so need not touch the object as well."""
+    await restored(it)
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    it.cloud.vms.clear()
+    await it.until(lambda: it.ready == "True/Running", 300)
+    assert it.status["order"]["cluster"] == "Hou1"
+
+
 async def test_a_person_may_buy_another(it):
     await restored(it)
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
     it.change(annotations={Annotation.BUY_ANYWAY: "true"})
     await it.until(lambda: it.ready == "True/Running", 300)
-    assert len(it.cloud.asked("CreateServer")) == 2
+    assert (len(it.cloud.asked("CreateServer")), listed_clusters(it)) == (2, {"Hou1"})
+
+
+async def test_no_cluster_is_listed_for_an_object_that_is_gone(it):
+    await restored(it)
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    assert listed_clusters(it) == {"Hou1", "Msc1"}
+    it.delete()
+    await it.until(lambda: it.gone, 700)
+    assert listed_clusters(it) == set()
+
+
+def listed_clusters(it):
+    return it.engine.accounts.own.session.vms.clusters
 
 
 @pytest.mark.parametrize("elsewhere", ["Msc1", "Hou1"])

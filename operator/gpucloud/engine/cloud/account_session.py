@@ -174,7 +174,7 @@ class AccountSession:
         self.vms: Inventory[VmRecord] = self.inventories["vms"]
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
-        self.vms_anywhere = Anywhere(self.client, self.vms, deps.clock)
+        self.vms_anywhere = Anywhere(self.client, self.vms, deps.clock, deps.tasks, deps.listener.wake)
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
         self.capacity = Capacity(self.client, deps.clock, deps.tasks, deps.listener.wake, fast_poll=deps.intervals.pending)
         self.proving = False  # whether such an attempt is running
@@ -214,6 +214,7 @@ class AccountSession:
         await asyncio.gather(*tasks, return_exceptions=True)
         for inventory in self.inventories.values():
             await inventory.aclose()
+        await self.vms_anywhere.aclose()
         await self.catalogue.aclose()
         await self.capacity.aclose()
         await self.client.aclose()

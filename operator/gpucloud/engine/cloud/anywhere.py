@@ -1,51 +1,103 @@
-"""Finds the records of a name in every cluster that a credential knows, whether or not an object uses that cluster."""
+"""Finds the records of a name in every cluster that a credential knows, whether or not an object uses that cluster.
+
+The inventory lists the clusters, once for all objects that look. The list of the clusters themselves is asked for here.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import math
 from typing import TYPE_CHECKING, Any
+
+import structlog
 
 from gpucloud.cloud.errors import CloudError
 from gpucloud.engine.cloud.cluster_records import CAUSES
+from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.cloud.reader import CloudReader
-    from gpucloud.engine.cloud.cluster_records import Listed
     from gpucloud.engine.cloud.inventory import Inventory
     from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.runtime.supervisor import Supervisor
     from gpucloud.reconcile.naming import Identity
+
+log = structlog.get_logger("gpucloud.anywhere")
 
 
 class Anywhere:
-    """Listings of all clusters, one of each, which the objects that look for a name share."""
+    """The searches of all objects of one credential. Process memory only: it delays no call that a record allows."""
 
-    def __init__(self, client: CloudReader, inventory: Inventory[Any], clock: Clock) -> None:
-        self._client, self._inventory, self._clock = client, inventory, clock
-        self._listed: dict[str, Listed[Any]] = {}  # by cluster
+    def __init__(
+        self, client: CloudReader, inventory: Inventory[Any], clock: Clock, tasks: Supervisor, wake: Callable[[str], None]
+    ) -> None:
+        self._client, self._inventory, self._clock, self._tasks, self._wake = client, inventory, clock, tasks, wake
+        self._clusters: frozenset[str] = frozenset()
+        self._as_of = -math.inf  # begin of the call that named the clusters (mono)
+        self._trouble: Unknown | None = None  # why they cannot be listed now
+        self._waiting: dict[str, float] = {}  # by UID: the object waits for a list of clusters that was asked for then or later
+        self._task: asyncio.Task[None] | None = None
 
-    async def places_of(self, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
-        """Return all places with a record of this name, by listings that began at ``not_before`` (mono) or later.
+    def places_of(self, uid: str, name: str, not_before: float) -> tuple[tuple[Identity, ...], Unknown | None]:
+        """Return where records of this name are, by listings that began at ``not_before`` (mono) or later.
 
-        Unknown if any cluster, which ``detail`` names, or the list of them cannot be listed: the record may be there.
+        Also why other places are unknown: there may be more in the cluster that ``detail`` names, or in any if it names none.
+        The object is woken when more becomes known, until its search is ended.
         """
-        began = self._clock.mono()
-        try:
-            clusters = await self._client.get_all_clusters()
-        except CloudError as error:
-            return Unknown(began, CAUSES.get(error.kind, UnknownReason.UNREACHABLE))
+        if self._as_of < not_before:
+            self._waiting[uid] = not_before
+            self._ask()
+            return (), self._trouble or Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
+        self._inventory.seek(uid, self._clusters)
         found: list[Identity] = []
-        for cluster in sorted(clusters):
-            listed = await self._listing(cluster, not_before)
+        unknown: list[Unknown] = []
+        for cluster in sorted(self._clusters):
+            listed = self._inventory.sought(uid, cluster, name, not_before)
             if isinstance(listed, Unknown):
-                return Unknown(began, listed.cause, cluster)
-            found += (here for here in listed.records if here.name == name)
-        return tuple(found)
+                unknown.append(Unknown(listed.since, listed.cause, cluster))
+            else:
+                found += listed
+        failed = (one for one in unknown if one.cause is not UnknownReason.NOT_LISTED)
+        return tuple(found), next(failed, unknown[0] if unknown else None)
 
-    async def _listing(self, cluster: str, not_before: float) -> Listed[Any] | Unknown:
-        kept = self._listed.get(cluster)
-        if kept is not None and kept.as_of >= not_before:
-            return kept
-        listed = await self._inventory.listing(cluster, not_before)
-        if not isinstance(listed, Unknown):
-            self._listed[cluster] = listed
-        return listed
+    def end_search(self, uid: str) -> None:
+        """List no cluster for this object any more."""
+        self._waiting.pop(uid, None)
+        self._inventory.seek(uid, frozenset())
+
+    async def aclose(self) -> None:
+        """Stop asking."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _ask(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = self._tasks.spawn("account-check", self._learn_clusters, may_end=True)
+
+    async def _learn_clusters(self) -> None:
+        """Ask for the list of clusters until all that wait for it have one; ever less often while it fails."""
+        failures = 0
+        while self._waiting:
+            began = self._clock.mono()
+            try:
+                clusters = await self._client.get_all_clusters()
+            except CloudError as error:
+                log.info("the list of clusters cannot be read", error=str(error))
+                failures += 1
+                self._note_trouble(Unknown(began, CAUSES.get(error.kind, UnknownReason.UNREACHABLE)))
+                await asyncio.sleep(min(2.0**failures, LONGEST_BACKOFF_SECONDS))
+            else:
+                self._clusters, self._as_of, self._trouble, failures = frozenset(clusters), began, None, 0
+                for uid in [uid for uid, not_before in self._waiting.items() if not_before <= began]:
+                    del self._waiting[uid]
+                    self._wake(uid)
+
+    def _note_trouble(self, trouble: Unknown) -> None:
+        before, self._trouble = self._trouble, trouble
+        if before is None or before.cause is not trouble.cause:
+            for uid in list(self._waiting):
+                self._wake(uid)

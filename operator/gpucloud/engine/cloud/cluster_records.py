@@ -82,6 +82,7 @@ class ClusterRecords(Generic[R]):
     doubted_since: float | None = None  # since when no absence is believed; None: the last listing was plausible
     vanished: frozenset[Identity] = frozenset()  # expected records that the last listing lacked
     unchanged_since: float = 0.0  # since when all listings lack exactly ``vanished``, and few enough to be plausible
+    seekers: set[str] = field(default_factory=set)  # UIDs of objects that look for their resource here beside their own place
     waiting: dict[str, float] = field(default_factory=dict)  # by UID: the object waits for a listing that began at or after
     wanted_from: float | None = None  # a listing that began then or later is wanted, though nobody is woken for it
     served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
@@ -90,6 +91,7 @@ class ClusterRecords(Generic[R]):
     duration: float = 0.0  # of the last listing, in seconds
     duration_before: float = 0.0  # of the one before
     by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
+    by_name: dict[str, tuple[Identity, ...]] | None = None  # places in ``records`` by name, likewise
 
     def observe(self, identity: Identity, accepted_until: float) -> Observation[R] | None:
         """Return what the last listing shows of an identity; None before the first one, which may have failed.
@@ -117,8 +119,8 @@ class ClusterRecords(Generic[R]):
     def put(self, records: dict[Identity, tuple[R, ...]], began: float, *, implausible: bool) -> None:
         """Cache the records of a new listing, and keep those of the one before."""
         self.before, self.before_as_of, self.before_implausible = self.records, self.as_of, self.implausible
-        self.records, self.by_base, self.as_of, self.unknown, self.failures = records, None, began, None, 0
-        self.implausible = implausible
+        self.records, self.as_of, self.unknown, self.failures = records, began, None, 0
+        self.by_base, self.by_name, self.implausible = None, None, implausible
 
     def serve(self, began: float) -> None:
         """End the waits for a listing that began then or earlier."""
@@ -135,6 +137,14 @@ class ClusterRecords(Generic[R]):
             for key in self.records:
                 self.by_base.setdefault((key.vpc, key.name[:-FINGERPRINT_LENGTH]), []).append(key.name)
         return self.by_base.get((vpc, base), [])
+
+    def places(self, name: str) -> tuple[Identity, ...]:
+        """Return all places with a record of this name."""
+        if self.by_name is None:
+            self.by_name = {}
+            for key in self.records:
+                self.by_name[key.name] = (*self.by_name.get(key.name, ()), key)
+        return self.by_name.get(name, ())
 
     def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
         """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.

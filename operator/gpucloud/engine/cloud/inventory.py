@@ -2,7 +2,8 @@
 
 One poller per cluster in use lists all records of a kind. It lists fast while an object is pending, slowly otherwise, and at
 once when an object needs a newer listing. The inventory wakes an object only when the object's own record changed. A listing
-that failed, that is incomplete, or that lacks too many records at once never makes a record absent.
+that failed, that is incomplete, or that lacks too many records at once never makes a record absent. Clusters without objects
+are listed, too, while an object looks for its resource in them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
@@ -20,7 +21,6 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cloud.cluster_records import (
     CAUSES,
     ClusterRecords,
-    Contents,
     Listed,
     ListingMeter,
     by_identity,
@@ -30,16 +30,16 @@ from gpucloud.engine.cloud.cluster_records import (
     lacks,
     shared,
 )
+from gpucloud.engine.cloud.listed_clusters import ListedClusters
 from gpucloud.engine.runtime.supervisor import Supervisor, being_cancelled
 from gpucloud.engine.runtime.workqueue import EARLY_SECONDS
-from gpucloud.reconcile.facts import ListingPace, Observation, Unknown, UnknownReason
+from gpucloud.reconcile.facts import ListingPace, Unknown, UnknownReason
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from gpucloud.cloud.models import Listing
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.reconcile.naming import Identity
 
 R = TypeVar("R")
@@ -59,7 +59,7 @@ class Intervals:
     steady: float
 
 
-class Inventory(Generic[R]):
+class Inventory(ListedClusters[R]):
     """All records of one kind that one credential can see, by cluster."""
 
     def __init__(  # noqa: PLR0913 - wiring
@@ -79,15 +79,15 @@ class Inventory(Generic[R]):
 
         ``expected`` returns what a listing of a cluster should contain; of what it has shown, what any object stands for, too.
         """
+        super().__init__(clock)
         self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
-        self._clock = clock
         self._intervals = intervals
         self._meter = meter
-        self._cached: dict[str, ClusterRecords[R]] = {}
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
+        self._sought: dict[str, frozenset[str]] = {}  # by uid: clusters that are listed for the object beside its own
         self._pending: set[str] = set()
         self._wake, self._served, self._expected = wake, served or wake, expected
         self._going: set[str] = set()  # until their next reconcile, only the end of their records matters
@@ -102,11 +102,7 @@ class Inventory(Generic[R]):
             self._retire(known.cluster)
         elif known is not None and find(self._cached[identity.cluster].records, identity):
             self._wake(uid)  # the identity changed, and the last listing already shows a record of the new one
-        if identity.cluster not in self._pollers:
-            cached: ClusterRecords[R] = ClusterRecords(self._clock.mono())
-            poll = partial(self._poll, identity.cluster, cached)
-            self._cached[identity.cluster] = cached
-            self._pollers[identity.cluster] = self._tasks.spawn("poll", poll, cluster=identity.cluster)
+        self._open(identity.cluster)
 
     def unwatch(self, uid: str) -> None:
         """Stop watching for this object; stop listing its cluster if no other object watches it."""
@@ -117,47 +113,48 @@ class Inventory(Generic[R]):
             self._cached[identity.cluster].waiting.pop(uid, None)
             self._retire(identity.cluster)
 
+    def seek(self, uid: str, clusters: frozenset[str]) -> None:
+        """List these clusters, too, as long as the object looks for its resource in them; none: it looks no longer."""
+        before = self._sought.get(uid, frozenset())
+        for cluster in clusters - before:
+            self._open(cluster).seekers.add(uid)
+        self._sought[uid] = clusters
+        if not clusters:
+            del self._sought[uid]
+        own = self._watched.get(uid)
+        for cluster in before - clusters:
+            cached = self._cached[cluster]
+            cached.seekers.discard(uid)
+            if own is None or own.cluster != cluster:
+                cached.waiting.pop(uid, None)
+            self._retire(cluster)
+
+    def sought(self, uid: str, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
+        """Return where a cluster that is listed for this object has records of a name, by a listing that began then or later.
+
+        Until there is one, it is asked for, and wakes the object. So does the end of a failure or of a doubt.
+        """
+        cached = self._cached[cluster]
+        latest = cached.latest()
+        if not cached.has_listed_since(not_before):
+            cached.waiting[uid] = not_before
+            cached.trigger.set()
+            return latest if isinstance(latest, Unknown) else Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
+        return latest if isinstance(latest, Unknown) else cached.places(name)
+
+    def _open(self, cluster: str) -> ClusterRecords[R]:
+        """Return the records of a cluster, which is listed from now on."""
+        if cluster not in self._pollers:
+            cached: ClusterRecords[R] = ClusterRecords(self._clock.mono())
+            self._cached[cluster] = cached
+            self._pollers[cluster] = self._tasks.spawn("poll", partial(self._poll, cluster, cached), cluster=cluster)
+        return self._cached[cluster]
+
     def _retire(self, cluster: str) -> None:
-        if any(identity.cluster == cluster for identity in self._watched.values()):
+        if self._cached[cluster].seekers or any(identity.cluster == cluster for identity in self._watched.values()):
             return
         self._pollers.pop(cluster).cancel()
         del self._cached[cluster]
-
-    def observe(self, identity: Identity, accepted_until: float = -math.inf) -> Observation[R]:
-        """Return what the last listing shows of an identity. A person accepted all absences up to ``accepted_until`` (mono)."""
-        cached = self._cached.get(identity.cluster)
-        seen = None if cached is None else cached.observe(identity, accepted_until)
-        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if seen is None else seen
-
-    def names(self, cluster: str, vpc: str, base: str) -> list[str]:
-        """Return the names of the records in a VPC that are this base and a fingerprint."""
-        cached = self._cached.get(cluster)
-        return [] if cached is None else cached.names(vpc, base)
-
-    def places_of(self, name: str) -> list[Identity]:
-        """Return all places where the listed clusters show a record of this name."""
-        return [here for cached in self._cached.values() for here in cached.records if here.name == name]
-
-    def shows(self, identity: Identity) -> bool:
-        """Whether the last complete listing of its cluster shows an identity."""
-        cached = self._cached.get(identity.cluster)
-        return cached is not None and bool(find(cached.records, identity))
-
-    def shown_now(self) -> Callable[[Identity], bool]:
-        """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
-        records = {cluster: cached.records for cluster, cached in self._cached.items()}
-        return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
-
-    def within(self, cluster: str, vpc: str) -> Contents[R] | Unknown:
-        """Return all records in a VPC. Records without a VPC count as in it."""
-        cached = self._cached.get(cluster)
-        found = None if cached is None else cached.contents(vpc)
-        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if found is None else found
-
-    @property
-    def clusters(self) -> frozenset[str]:
-        """The clusters in use: those that a poller lists."""
-        return frozenset(self._cached)
 
     async def listing(self, cluster: str, not_before: float = -math.inf) -> Listed[R] | Unknown:
         """Return all records of any cluster from a listing that began at ``not_before`` (mono) or later.
@@ -247,11 +244,6 @@ class Inventory(Generic[R]):
         if uid in self._watched:
             self._going.add(uid)
 
-    def listing_statuses(self) -> dict[str, ListingStatus]:
-        """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
-        now = self._clock.mono()
-        return {cluster: cached.listing_status(now) for cluster, cached in self._cached.items() if not cached.rejected}
-
     async def aclose(self) -> None:
         """Stop polling."""
         for task in self._pollers.values():
@@ -339,7 +331,7 @@ class Inventory(Generic[R]):
         cached.note_failure()
         cause = CAUSES.get(error.kind, UnknownReason.UNREACHABLE)
         before, cached.unknown = cached.unknown, Unknown(cached.known_until(began), cause, error.message)
-        return self._uids(cluster) if before is None or before.cause is not cause else ()
+        return self._users(cluster, cached) if before is None or before.cause is not cause else ()
 
     def _accept(self, cluster: str, cached: ClusterRecords[R], began: float, items: Iterable[R]) -> Iterable[str]:
         records = shared(by_identity(items, cluster, self._identify), cached.records)
@@ -358,7 +350,7 @@ class Inventory(Generic[R]):
         if any(cached.presence(self._watched[uid]).times_lacked == 1 for uid in self._going):
             cached.wanted_from = self._clock.mono()
         if was_unknown or was_doubted != doubted:
-            return self._uids(cluster)
+            return self._users(cluster, cached)
         may_differ = differing(cached.before, records)
         maybe = (uid for uid in self._uids(cluster) if uid in self._going or may_differ(self._watched[uid]))
         return [uid for uid in maybe if self._concerns(uid, cached)]
@@ -385,6 +377,10 @@ class Inventory(Generic[R]):
         shown = cached.believed.keys()
         expected = set(self._expected(cluster, shown if shown - records.keys() else ())) - cached.believed_gone
         return {identity for identity in expected if lacks(records, identity)}, expected
+
+    def _users(self, cluster: str, cached: ClusterRecords[R]) -> list[str]:
+        """Return the UIDs of all objects that the listings of this cluster serve."""
+        return [*self._uids(cluster), *sorted(cached.seekers)]
 
     def _uids(self, cluster: str) -> list[str]:
         return [uid for uid, identity in self._watched.items() if identity.cluster == cluster]

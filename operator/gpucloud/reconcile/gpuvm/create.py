@@ -11,6 +11,7 @@ from gpucloud.reconcile import quota
 from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import (
+    SLOW_SECONDS,
     name_conflict,
     order,
     outstanding,
@@ -21,7 +22,7 @@ from gpucloud.reconcile.core.create import (
 )
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
-from gpucloud.reconcile.facts import KeyTrouble, Unknown
+from gpucloud.reconcile.facts import KeyTrouble, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
 from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, offer_of, offers, ordered_offer, refusals
 from gpucloud.reconcile.gpuvm.waiting import in_line, ordering
@@ -88,13 +89,7 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
         return None
     if isinstance(f.strays, Unknown):
-        which = f"cluster {f.strays.detail!r}" if f.strays.detail else "the list of clusters"
-        words = (
-            f"The status of this object was lost, and its VM may be in any cluster; {which} cannot be read now "
-            f"({f.strays.cause}). The operator keeps trying. To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
-        )
-        verdict = working(Reason.API_UNAVAILABLE, words, ready="Unknown")
-        return plan_status(f, verdict, requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
+        return _unsearched(f, f.strays)
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
     words = (
@@ -106,6 +101,21 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
         stalled(Reason.POSSIBLE_DUPLICATE, words),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),
     )
+
+
+def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
+    """Wait until every cluster is listed; name one that is not. What the others show wakes the object."""
+    late, patient_until = unknown.cause is UnknownReason.NOT_LISTED, f.history.first_seen + SLOW_SECONDS
+    if late and f.now.mono < patient_until:
+        return Plan(requeue_at=patient_until, pending=True)
+    which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
+    missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
+    words = (
+        f"The status of this object was lost, and its VM may be in any cluster; {which} {missing}. The operator keeps trying. "
+        f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
+    )
+    plan = plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"))
+    return replace(plan, pending=False)  # its own cluster has shown all that it can
 
 
 def _no_effect(f: VmFacts) -> str:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpucloud.engine.cloud.accounts import Account
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
@@ -73,6 +75,19 @@ async def test_a_claimed_vm_is_no_lookalike(rig):
     rig.put("u2", meta={"namespace": "others"})
     rig.inventory.listed = [(("Msc1", "acme"), external_name("train", "u2", TAG))]
     assert (await rig.facts("u1")).lookalikes == ()
+
+
+async def test_a_search_goes_on_with_the_credential_that_the_account_has_now(rig, a_session):
+    """Else all clusters would be listed with the old one for ever."""
+    rig.put("u1")
+    rig.put("u2", status=bought("train"))
+    old, new = rig.reconcilers.session, a_session()
+    for session in (old, new):
+        rig.reconcilers.accounts.own = Account(OWN_ACCOUNT, rig.reconcilers.attached(session))
+        await rig.facts("u1")
+        await rig.facts("u2")
+        assert session.vms_anywhere.searching == {"u1"}, "what is recorded is not looked for"
+    assert old.vms_anywhere.searching == set()
 
 
 @pytest.mark.parametrize(

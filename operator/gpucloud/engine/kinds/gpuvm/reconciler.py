@@ -16,6 +16,7 @@ from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
+from gpucloud.engine.kinds.gpuvm.known_names import known_names
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import (
     has_final,
@@ -32,7 +33,6 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpusnapshot, gpuvpc
-from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import CreateServer, VmRecord
     from gpucloud.engine.cache.store import CachedObject, Store
-    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.cloud.port import Precondition
     from gpucloud.engine.kinds.deps import ReconcilerDeps
@@ -166,14 +165,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
-        known = KnownNames()
-        if not stored.meta.deleting and account.session is not None:
-            known = known_names(account.session, account.facts.name, common["identity"].cluster, spec.configuration)
+        cluster = common["identity"].cluster
         facts = VmFacts(
             **common,
             configuration_in_use=adopting.configuration_in_use(common["found"], account),
             elsewhere=adopting.elsewhere(spec, account, common, partial(self._unclaimed.has_owner, stored.meta.uid)),
-            known=known,
+            known=KnownNames() if stored.meta.deleting else known_names(account, cluster, spec.configuration),
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
@@ -181,6 +178,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             reassert_seconds=self._publisher.reassert_seconds,
             default_pool=account.defaults.resource_pool if account.defaults is not None else None,
         )
+        self._unclaimed.end_old_search(facts, account)
         if stored.meta.deleting or account.session is None:
             return facts
         facts = self._waiting.with_line(facts, account.session)
@@ -200,7 +198,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             keys=keys,
             namespace_terminating=terminating,
             lookalikes=lookalikes,
-            strays=() if lookalikes else await self._unclaimed.strays(facts, account),  # one here prevents the purchase
+            strays=() if lookalikes else self._unclaimed.strays(facts, account),  # one here prevents the purchase
         )
 
     def on_update(self, stored: GpuVM) -> None:
@@ -215,6 +213,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
         self._publisher.drop(key.uid)
+        self._unclaimed.end_search(key.uid)
         self._waiting.put(key.uid, None)
 
     def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:
@@ -389,12 +388,3 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if "snapshots" not in self.watches(stored, spec) or account.session is None:
             return None
         return snapshots_of_vm(self._deps.objects, account.session, stored, here)
-
-
-def known_names(session: AccountSession, account: str, cluster: str, configuration: str) -> KnownNames:
-    """Return the names that a message may suggest; none of the VMs of other namespaces, which the own account may show."""
-    configurations, learned = session.catalogue.offered(cluster), session.learned
-    elsewhere = () if configuration in configurations else session.catalogue.clusters_of(configuration)
-    if account == OWN_ACCOUNT:
-        return KnownNames(configurations, elsewhere=elsewhere)
-    return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster), elsewhere)

@@ -10,21 +10,23 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.create import free_from
-from gpucloud.reconcile.facts import Unknown
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.cloud.anywhere import Anywhere
     from gpucloud.engine.kinds.ownership import Ownership
+    from gpucloud.reconcile.facts import Unknown
     from gpucloud.reconcile.gpuvm import VmFacts
     from gpucloud.reconcile.naming import Identity
 
 
 class Unclaimed:
-    """Looks for VMs among those that a session lists. All methods are queries."""
+    """Looks for VMs among those that a session lists."""
 
     def __init__(self, store: Store[Any, Any], ownership: Ownership, tag: str) -> None:
         self._store, self._ownership, self._tag = store, ownership, tag
+        self._searches: dict[str, Anywhere] = {}  # by UID of the objects that look in every cluster
 
     def has_owner(self, uid: str, claim: Claim) -> bool:
         """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
@@ -43,16 +45,33 @@ class Unclaimed:
         names = account.session.vms.names(here.cluster, here.vpc, base)
         return tuple(name for name in names if not self.has_owner(facts.meta.uid, Claim(url, here._replace(name=name))))
 
-    async def strays(self, facts: VmFacts, account: ResolvedAccount) -> tuple[Identity, ...] | Unknown:
+    def strays(self, facts: VmFacts, account: ResolvedAccount) -> tuple[Identity, ...] | Unknown:
         """Return where else VMs of this name are, for which no other object stands, if the status was lost.
 
-        Any of them may be its own: the lost record may have named another place than the spec does now.
+        Any of them may be its own: the lost record may have named another place than the spec does now. The object is woken
+        when more becomes known.
         """
-        if not facts.unrecorded or account.session is None or facts.annotated(Annotation.BUY_ANYWAY):
+        if not _must_search(facts) or account.session is None:
             return ()
-        found = await account.session.vms_anywhere.places_of(facts.identity.name, free_from(facts))
-        if isinstance(found, Unknown):
-            return found
-        url, here = account.session.url, facts.identity
+        url, here, uid, search = account.session.url, facts.identity, facts.meta.uid, account.session.vms_anywhere
+        self._searches[uid] = search
+        found, unknown = search.places_of(uid, here.name, free_from(facts))
         others = (there for there in found if there.vpc != here.vpc or not naming.same_cluster(there.cluster, here.cluster))
-        return tuple(there for there in others if not self.has_owner(facts.meta.uid, Claim(url, there)))
+        return tuple(there for there in others if not self.has_owner(uid, Claim(url, there))) or unknown or ()
+
+    def end_search(self, uid: str) -> None:
+        """Look in no other cluster for this object's VM."""
+        search = self._searches.pop(uid, None)
+        if search is not None:
+            search.end_search(uid)
+
+    def end_old_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
+        """The same, if the object does not need it any more, or looks with another credential now."""
+        search = None if account.session is None else account.session.vms_anywhere
+        if not _must_search(facts) or self._searches.get(facts.meta.uid) is not search:
+            self.end_search(facts.meta.uid)
+
+
+def _must_search(facts: VmFacts) -> bool:
+    """Whether the VM of an object may be anywhere, and nobody has said to buy another one."""
+    return facts.unrecorded and not facts.meta.deleting and not facts.annotated(Annotation.BUY_ANYWAY)

@@ -1,0 +1,67 @@
+"""What the last listings of one kind's records show, by cluster, for everybody who asks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from gpucloud.engine.cloud.cluster_records import ClusterRecords, Contents, find
+from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpucloud.engine.runtime.clock import Clock
+    from gpucloud.engine.telemetry.collectors import ListingStatus
+    from gpucloud.reconcile.naming import Identity
+
+R = TypeVar("R")
+
+
+class ListedClusters(Generic[R]):
+    """The cached records of all clusters that are listed. All methods are queries."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._cached: dict[str, ClusterRecords[R]] = {}
+
+    def observe(self, identity: Identity, accepted_until: float = -math.inf) -> Observation[R]:
+        """Return what the last listing shows of an identity. A person accepted all absences up to ``accepted_until`` (mono)."""
+        cached = self._cached.get(identity.cluster)
+        seen = None if cached is None else cached.observe(identity, accepted_until)
+        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if seen is None else seen
+
+    def names(self, cluster: str, vpc: str, base: str) -> list[str]:
+        """Return the names of the records in a VPC that are this base and a fingerprint."""
+        cached = self._cached.get(cluster)
+        return [] if cached is None else cached.names(vpc, base)
+
+    def places_of(self, name: str) -> list[Identity]:
+        """Return all places where the listed clusters show a record of this name."""
+        return [here for cached in self._cached.values() for here in cached.places(name)]
+
+    def shows(self, identity: Identity) -> bool:
+        """Whether the last complete listing of its cluster shows an identity."""
+        cached = self._cached.get(identity.cluster)
+        return cached is not None and bool(find(cached.records, identity))
+
+    def shown_now(self) -> Callable[[Identity], bool]:
+        """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
+        records = {cluster: cached.records for cluster, cached in self._cached.items()}
+        return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
+
+    def within(self, cluster: str, vpc: str) -> Contents[R] | Unknown:
+        """Return all records in a VPC. Records without a VPC count as in it."""
+        cached = self._cached.get(cluster)
+        found = None if cached is None else cached.contents(vpc)
+        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if found is None else found
+
+    @property
+    def clusters(self) -> frozenset[str]:
+        """The clusters in use: those that a poller lists."""
+        return frozenset(self._cached)
+
+    def listing_statuses(self) -> dict[str, ListingStatus]:
+        """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
+        now = self._clock.mono()
+        return {cluster: cached.listing_status(now) for cluster, cached in self._cached.items() if not cached.rejected}

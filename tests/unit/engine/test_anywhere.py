@@ -1,0 +1,114 @@
+"""The list of clusters: asked for once for all objects that look for a name in each of them."""
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.engine.cloud.anywhere import Anywhere
+from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
+from gpucloud.engine.runtime.supervisor import Supervisor
+from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.naming import Identity
+from support.fakes import LoopClock
+
+pytestmark = pytest.mark.looptime
+FAILED = CloudError(ErrorKind.FORBIDDEN, "no")
+VM = Identity("Msc1", "acme", "train")
+
+
+class Client:
+    """Names the clusters, or fails, in turn; remembers when it was asked."""
+
+    def __init__(self):
+        self.answers, self.asked = [("Hou1", "Msc1")], []
+
+    async def get_all_clusters(self):
+        self.asked.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.5)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class Listings:
+    """What each cluster shows of the name that is looked for, and who looks where."""
+
+    def __init__(self):
+        self.shown, self.seekers = {"Hou1": (), "Msc1": (VM,)}, {}
+
+    def seek(self, uid, clusters):
+        self.seekers[uid] = clusters
+
+    def sought(self, _uid, cluster, _name, _not_before):
+        return self.shown[cluster]
+
+
+class Searching:
+    def __init__(self):
+        self.client, self.listings, self.woken = Client(), Listings(), []
+        self.anywhere = Anywhere(self.client, self.listings, LoopClock(), Supervisor(), self.woken.append)
+
+    def look(self, uid, not_before=None):
+        began = asyncio.get_running_loop().time() if not_before is None else not_before
+        return self.anywhere.places_of(uid, "train", began)
+
+
+@pytest.fixture
+async def searching():
+    it = Searching()
+    yield it
+    await it.anywhere.aclose()
+
+
+async def test_one_list_of_clusters_serves_all_who_were_there_before(searching):
+    for uid in "abc":
+        assert searching.look(uid)[1].cause is UnknownReason.NOT_LISTED
+    await asyncio.sleep(0.1)
+    searching.look("late")
+    await asyncio.sleep(0.5)
+    assert (len(searching.client.asked), searching.woken) == (2, ["a", "b", "c"])
+    await asyncio.sleep(1)
+    assert (len(searching.client.asked), searching.woken) == (2, ["a", "b", "c", "late"])
+    assert [searching.look(uid, 0.05) for uid in "abc"] == [((VM,), None)] * 3
+    assert searching.listings.seekers["a"] == {"Hou1", "Msc1"}
+
+
+async def test_a_failure_is_told_to_all_once_and_asked_again_ever_more_rarely(searching):
+    searching.client.answers = [FAILED]
+    for uid in "ab":
+        searching.look(uid)
+    await asyncio.sleep(600)
+    assert (len(searching.client.asked) <= 5 + 600 / LONGEST_BACKOFF_SECONDS, searching.woken) == (True, ["a", "b"])
+    assert searching.look("new")[1].cause is UnknownReason.FORBIDDEN
+    searching.client.answers = [("Hou1", "Msc1")]
+    await asyncio.sleep(LONGEST_BACKOFF_SECONDS + 1)
+    assert searching.woken[2:] == ["a", "b", "new"]
+    assert searching.look("a", 0) == ((VM,), None)
+
+
+async def test_nobody_asks_for_objects_that_look_no_more(searching):
+    searching.client.answers = [FAILED]
+    searching.look("a")
+    await asyncio.sleep(1)
+    searching.anywhere.end_search("a")
+    await asyncio.sleep(600)
+    assert (len(searching.client.asked), searching.listings.seekers) == (1, {"a": frozenset()})
+
+
+@pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        ({"Hou1": UnknownReason.NOT_LISTED}, UnknownReason.NOT_LISTED),
+        ({"Hou1": UnknownReason.NOT_LISTED, "Nyc1": UnknownReason.UNREACHABLE}, UnknownReason.UNREACHABLE),
+    ],
+)
+async def test_what_one_cluster_shows_is_known_while_another_is_not(searching, others, named):
+    """A failure says more than a listing that is on its way."""
+    searching.client.answers = [("Msc1", *others)]
+    searching.listings.shown |= {cluster: Unknown(3.0, cause, "the cloud's words") for cluster, cause in others.items()}
+    searching.look("a")
+    await asyncio.sleep(1)
+    found, unknown = searching.look("a", 0)
+    assert (found, unknown) == ((VM,), Unknown(3.0, named, max(others)))
