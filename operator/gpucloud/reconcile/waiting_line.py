@@ -1,12 +1,12 @@
 """The waiting line of a cluster: which GpuVM may order what the cloud has free, by one answer of GetAvailability. Pure.
 
 Who waits longest goes first; of those that wait equally long, the one with the higher priority. Each takes the first of its
-offers that has room left. What one of them was refused counts as taken for a while, even if the cloud shows it as free.
+offers that has room left. What the cloud has refused counts as taken for a while, even if it lists room for it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +14,7 @@ from gpucloud.kinds.gpuvm import ON_DEMAND
 from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from datetime import datetime
 
     from gpucloud.cloud.models import AvailabilityRecord
@@ -29,15 +29,36 @@ class Offer(NamedTuple):
     configuration: str
     resource_pool: str | None = None
 
+    def in_pool(self, default: str | None) -> Offer:
+        """Return it with the pool in which it is ordered: ``default`` is the account's, for where it names none."""
+        return self._replace(resource_pool=self.resource_pool or default)
+
+    def listed(self, room: Collection[Offer]) -> Offer | None:
+        """Return the listed offer that an order for this one gets; None if the listing leaves that open.
+
+        Without a pool that is the first one assigned to the tenant, and on-demand if none is (service-api): it is known only
+        where at most one is listed.
+        """
+        pool = self.resource_pool
+        if pool is None:
+            pools = [one.resource_pool for one in room if one.configuration == self.configuration]
+            assigned = [one for one in pools if one != ON_DEMAND]
+            if len(assigned) > 1 or not pools:
+                return None
+            pool = assigned[0] if assigned else ON_DEMAND
+        asked = Offer(self.configuration, pool)
+        return asked if asked in room else None
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What the waiting line of its cluster says of one GpuVM, by the last answer of GetAvailability."""
+    """What the waiting line of its cluster says of one GpuVM, by the last answer of GetAvailability and by refusals."""
 
     behind: bool = False  # others wait for what it would order, so it queues behind them
     looking: bool = False  # somebody waits, and the first answer has yet to come
     listed: frozenset[Offer] = frozenset()  # those of its offers whose room the answer shows
     turn: Offer | None = None  # the offer that it may order now
+    taken: Mapping[Offer, datetime] = field(default_factory=dict)  # of its offers, those refused to others, until when
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +70,18 @@ class Waiter:
     offers: tuple[Offer, ...]  # that it accepts, the preferred first
     default_pool: str | None = None  # of its account: where an offer names none
     priority: int = 0
-    refused: tuple[tuple[Offer, datetime], ...] = ()  # for want of capacity, and when
     ready: bool = True  # False: it cannot order now, so it is passed over
 
     def listed(self, offer: Offer, room: Collection[Offer]) -> Offer | None:
-        """Return the listed offer that an order for this one gets; None if the listing leaves that open.
+        """Return the listed offer that its order for this one gets; None if the listing leaves that open."""
+        return offer.in_pool(self.default_pool).listed(room)
 
-        Without a pool that is the first one assigned to the tenant, and on-demand if none is (service-api): it is known only
-        where at most one is listed.
-        """
-        pool = offer.resource_pool or self.default_pool
-        if pool is None:
-            pools = [one.resource_pool for one in room if one.configuration == offer.configuration]
-            assigned = [one for one in pools if one != ON_DEMAND]
-            if len(assigned) > 1 or not pools:
-                return None
-            pool = assigned[0] if assigned else ON_DEMAND
-        asked = Offer(offer.configuration, pool)
-        return asked if asked in room else None
+
+class Refusal(NamedTuple):
+    """That the cloud had no capacity for an offer: when it said so last, and to whom."""
+
+    at: datetime
+    uid: str
 
 
 def look_seconds(fast_poll: float) -> float:
@@ -74,9 +89,10 @@ def look_seconds(fast_poll: float) -> float:
     return LOOK_INTERVALS * fast_poll
 
 
-def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], exhausted: Collection[Offer] = ()) -> dict[str, Offer]:
+def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], taken: Collection[Offer] = ()) -> dict[str, Offer]:
     """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on."""
-    left = {offer: 0 if offer in exhausted else count for offer, count in room.items()}
+    full = {offer.listed(room) for offer in taken}
+    left = {offer: 0 if offer in full else count for offer, count in room.items()}
     found = dict[str, Offer]()
     for waiter in sorted(waiters, key=lambda one: (one.since, -one.priority, one.uid)):
         for offer in waiter.offers if waiter.ready else ():
@@ -89,28 +105,25 @@ def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], exhausted: Colle
 
 
 def exhausted(
-    waiters: Iterable[Waiter], room: Mapping[Offer, int], now: datetime, fast_poll: float, shown_full: Mapping[Offer, datetime]
-) -> set[Offer]:
-    """Return the listed offers that count as taken, since one of these GpuVMs was refused them a short time ago.
+    refused: Mapping[Offer, Refusal],
+    room: Collection[Offer],
+    now: datetime,
+    fast_poll: float,
+    shown_full: Mapping[Offer, datetime],
+) -> dict[Offer, datetime]:
+    """Return the offers that count as taken, since the cloud refused them a short time ago, and until when.
 
-    ``shown_full`` is when a query began that last showed an offer without room: after that a refusal says nothing new.
+    ``shown_full`` is when a query began that last showed a listed offer without room: after that a refusal says nothing new.
     A refusal in the future was noted by another clock, which says nothing here.
     """
-    oldest = now - timedelta(seconds=EXHAUSTED_LOOKS * look_seconds(fast_poll))
-    return {
-        listed
-        for listed, at in _refused(waiters, room)
-        if oldest < at <= now and (listed not in shown_full or shown_full[listed] <= at)
-    }
+    lasting = timedelta(seconds=EXHAUSTED_LOOKS * look_seconds(fast_poll))
+    recent = {offer: one.at for offer, one in refused.items() if now - lasting < one.at <= now}
+    return {offer: at + lasting for offer, at in recent.items() if _is_news(at, offer.listed(room), shown_full)}
 
 
-def _refused(waiters: Iterable[Waiter], room: Mapping[Offer, int]) -> Iterator[tuple[Offer, datetime]]:
-    """Yield the listed offers that were refused, and when."""
-    for waiter in waiters:
-        for offer, at in waiter.refused:
-            listed = waiter.listed(offer, room)
-            if listed is not None:
-                yield listed, at
+def _is_news(at: datetime, listed: Offer | None, shown_full: Mapping[Offer, datetime]) -> bool:
+    """Whether no query since then has shown the listed offer without room."""
+    return listed is None or listed not in shown_full or shown_full[listed] <= at
 
 
 def room_of(cluster: str, records: Iterable[AvailabilityRecord]) -> dict[Offer, int]:

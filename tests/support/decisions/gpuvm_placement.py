@@ -50,6 +50,7 @@ def after(kind, *, ambiguous=False, ago=1.0, state=OrderState.REFUSED, configura
 ALL_BUSY = in_hand(TWO, None, refused(), refused(TWO), refused(ONE, POOLED, at=PAST - timedelta(seconds=5)))
 QUEUED = ALL_BUSY.model_copy(update={"waiting_since": PAST})
 FULL = frozenset({Offer(ONE), Offer(TWO), Offer(ONE, POOLED)})  # the cloud lists the room of each: none
+TAKEN = {Offer(ONE): START + timedelta(seconds=NOW + 20)}  # others were refused it a short time ago
 LONG_REFUSED = {"ago": 100.0, "configuration": TWO, "placement": ALL_BUSY, "ambiguous": True}
 
 
@@ -278,6 +279,46 @@ ROWS = {
         {"spec": SPEC, "line": Line(behind=True)},
         Reason.CREATING,
         records=True,
+    ),
+    "what others were refused a moment ago is not ordered": Row(
+        "the answer would be the same",
+        {"spec": a_spec(), "line": Line(behind=True, taken=TAKEN)},
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        wakes=30,
+        says="Another GpuVM was refused it; the next order is sent after 2026-01-01T00:17:00Z.",
+        status={"placement": in_hand(ONE, since=START + timedelta(seconds=NOW)), "order": None},
+    ),
+    "an order that is recorded is withdrawn when others are refused the same": Row(
+        "they were faster",
+        {
+            "spec": a_spec(),
+            "status": a_status("Creating", order=ordered(OrderState.INTENDED)),
+            "known": known(ordered(OrderState.INTENDED), ago=1, recorded=1),
+            "line": Line(behind=True, listed=frozenset({Offer(ONE)}), taken=TAKEN),
+        },
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        status={"order": OrderState.REFUSED},
+    ),
+    "of what is not listed the alternative that nobody was refused is ordered": Row(
+        "it may be free",
+        {"spec": SPEC, "line": Line(behind=True, taken=TAKEN)},
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(TWO)},
+    ),
+    "an order is recorded anew for the turn that came meanwhile": Row(
+        "others were refused the offer of the first record",
+        {
+            "spec": SPEC,
+            "status": a_status("WaitingForCapacity", order=ordered(OrderState.INTENDED), placement=in_hand(ONE, since=PAST)),
+            "known": known(ordered(OrderState.INTENDED), ago=1, recorded=1),
+            "line": Line(listed=FULL, turn=Offer(TWO), taken=TAKEN),
+        },
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        status={"placement": in_hand(TWO, since=PAST, look_seconds=10)},
     ),
     "one wrong word does not end the wait for the other offers": Row(
         "the last order was rejected, and the others may come free",

@@ -177,7 +177,13 @@ class FakeLines:
     """The waiting lines of a session: who joined, by UID, and what the line says of each; nothing, unless a test sets it."""
 
     def __init__(self):
-        self.joined, self.says = {}, {}
+        self.joined, self.says, self.told = {}, {}, []
+
+    def accepted(self, cluster, offer):
+        self.told.append((cluster, offer, "accepted"))
+
+    def refused(self, cluster, offer, uid):
+        self.told.append((cluster, offer, uid))
 
     def join(self, cluster, waiter):
         self.joined[waiter.uid] = (cluster, waiter)

@@ -179,8 +179,8 @@ async def test_without_an_answer_nobody_has_a_turn_and_the_queries_become_rare(r
 
 async def test_a_place_that_was_refused_though_it_is_listed_as_free_is_left_alone_for_a_minute(rig):
     rig.client.room[A] = 1
-    refused_at = START + timedelta(seconds=5)
-    rig.join("first", since=1, refused=((A, refused_at),), ready=False)
+    await asyncio.sleep(5)
+    rig.capacity.refused("Msc1", A, "first")
     second = rig.join("second", since=2)
     for _ in range(5):
         await asyncio.sleep(10.2)
@@ -190,9 +190,47 @@ async def test_a_place_that_was_refused_though_it_is_listed_as_free_is_left_alon
 
 
 async def test_a_refusal_is_forgotten_when_the_cloud_has_shown_that_it_knows(rig):
-    rig.join("first", since=1, refused=((A, START + timedelta(seconds=5)),), ready=False)
+    rig.capacity.refused("Msc1", A, "first")
     second = rig.join("second", since=2)
     await asyncio.sleep(11)
     rig.client.room[A] = 1
     await asyncio.sleep(10)
     assert rig.turn(second) == A
+
+
+async def test_a_refusal_is_forgotten_when_an_order_is_accepted(rig):
+    rig.capacity.refused("Msc1", A, "first")
+    rig.capacity.accepted("MSC1", A)
+    rig.client.room[A] = 1
+    second = rig.join("second", since=2)
+    await asyncio.sleep(11)
+    assert rig.turn(second) == A
+
+
+async def test_a_refusal_ends_the_turns_of_all_who_would_order_the_same(rig):
+    """The cloud listed room for two, and refuses the first."""
+    rig.client.room[A] = 2
+    first, second = rig.join("first", since=1), rig.join("second", since=2)
+    await asyncio.sleep(11)
+    assert (rig.turn(first), rig.turn(second)) == (A, A)
+    rig.capacity.refused("Msc1", A, "first")
+    assert (rig.turn(first), rig.turn(second)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "offer", "uid", "taken", "why"),
+    [
+        ("MSC1", A, "other", True, "another was refused the same"),
+        ("Msc1", A, "x", False, "its own refusal has a backoff of its own"),
+        ("Hou1", A, "other", False, "in another cluster"),
+        ("Msc1", B._replace(resource_pool="q"), "other", False, "in another pool"),
+    ],
+)
+async def test_what_others_were_refused_counts_as_taken_for_a_minute(rig, cluster, offer, uid, taken, why):
+    """Whether anybody waits, and whether the cloud lists the offer."""
+    place = Waiter("x", START, (Offer("a"), B), default_pool="p")
+    rig.capacity.refused(cluster, offer, uid)
+    until = START + timedelta(seconds=60)
+    assert rig.capacity.line("Msc1", place).taken == ({Offer("a"): until} if taken else {}), why
+    await asyncio.sleep(60)
+    assert rig.capacity.line("Msc1", place).taken == {}

@@ -13,7 +13,17 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import gpuvm
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpuvm.waiting import waiter
-from gpucloud.reconcile.waiting_line import EXHAUSTED_LOOKS, Line, Offer, Waiter, exhausted, look_seconds, room_of, turns
+from gpucloud.reconcile.waiting_line import (
+    EXHAUSTED_LOOKS,
+    Line,
+    Offer,
+    Refusal,
+    Waiter,
+    exhausted,
+    look_seconds,
+    room_of,
+    turns,
+)
 from support.builders import NOW, START, a_spec, a_status, facts, known, present
 from support.decisions.gpuvm_placement import ALL_BUSY, ONE, PAST, POOLED, ROWS, SPEC, TWO, in_hand, ordered, refused
 from support.rows import noted
@@ -53,20 +63,29 @@ def test_who_goes_first(waiters, room, expected, why):
 @pytest.mark.parametrize(
     ("refused_ago", "full_ago", "taken", "why"),
     [
-        (None, None, set(), "nobody was refused"),
-        (5, None, {A}, "a refusal counts more than the listing"),
-        (5, 20, {A}, "also of what was shown without room before it"),
-        (5, 3, set(), "it was shown without room since: now it is free again"),
-        (look_seconds(2.0) * EXHAUSTED_LOOKS + 1, None, set(), "long ago"),
-        (-3600, None, set(), "the clock of an earlier process was ahead by an hour"),
+        (None, None, False, "nobody was refused"),
+        (5, None, True, "a refusal counts more than the listing"),
+        (5, 20, True, "also of what was shown without room before it"),
+        (5, 3, False, "it was shown without room since: now it is free again"),
+        (look_seconds(2.0) * EXHAUSTED_LOOKS, None, False, "long ago"),
+        (-3600, None, False, "the clock was set back by an hour"),
     ],
 )
-def test_what_was_refused_though_it_is_listed_as_free_counts_as_taken(refused_ago, full_ago, taken, why):
+@pytest.mark.parametrize("offer", [A, Offer("a")])
+def test_what_was_refused_though_it_is_listed_as_free_counts_as_taken(offer, refused_ago, full_ago, taken, why):
+    """Without a pool it is the same offer, if there is one."""
     now = START + timedelta(seconds=1000)
-    one = waits("x", refused=() if refused_ago is None else ((A, now - timedelta(seconds=refused_ago)),))
+    at = now - timedelta(seconds=refused_ago or 0)
+    refused = {} if refused_ago is None else {offer: Refusal(at, "x")}
     full = {} if full_ago is None else {A: now - timedelta(seconds=full_ago)}
-    assert exhausted([one, waits("y")], {A: 1, B: 1}, now, 2.0, full) == taken, why
-    assert turns([waits("y")], {A: 1}, taken) == ({} if taken else {"y": A})
+    found = exhausted(refused, {A: 1, B: 1}, now, 2.0, full)
+    assert found == ({offer: at + timedelta(seconds=60)} if taken else {}), why
+    assert turns([waits("y")], {A: 1}, found) == ({} if taken else {"y": A})
+
+
+def test_what_is_not_listed_counts_as_taken_too():
+    refused = {C: Refusal(START, "x")}
+    assert exhausted(refused, {A: 1}, START, 2.0, {A: START + timedelta(seconds=1)}) == {C: START + timedelta(seconds=60)}
 
 
 @pytest.mark.parametrize(

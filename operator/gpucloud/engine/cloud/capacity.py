@@ -1,6 +1,7 @@
 """The waiting lines of one credential: one query of the availability serves all GpuVMs that wait for capacity in a cluster.
 
-Process memory only: who waits, and since when, stands in status; whether anything may be ordered, in the order records.
+Process memory only: who waits, and since when, stands in status; whether anything may be ordered, in the order records. What
+was refused a short time ago a restart forgets: that costs one refused order for each offer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.reconcile.waiting_line import Line, exhausted, look_seconds, room_of, turns
+from gpucloud.reconcile.waiting_line import Line, Refusal, exhausted, look_seconds, room_of, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,14 +55,29 @@ class Capacity:
         self._client, self._clock, self._tasks, self._wake = client, clock, tasks, wake
         self._fast_poll = fast_poll
         self._lines: dict[str, _Line] = {}
+        self._refused: dict[str, dict[Offer, Refusal]] = {}  # the last refusal of each offer, by cluster
 
     def line(self, cluster: str, place: Waiter) -> Line:
         """Return what the line of the cluster says of this GpuVM, also of one that is not in it."""
-        line = self._lines.get(cluster.casefold())
-        if line is None:
-            return Line(looking=True)  # it joins as soon as it says that it waits
+        line = self._lines.get(cluster.casefold()) or _Line(cluster)  # it joins as soon as it says that it waits
         listed = frozenset(offer for offer in place.offers if place.listed(offer, line.room) is not None)
-        return Line(looking=not line.looked, listed=listed, turn=line.turns.get(place.uid))
+        taken, refused = self._exhausted(line), self._refused.get(cluster.casefold(), {})
+        known = {offer: offer.in_pool(place.default_pool) for offer in place.offers}
+        turn = line.turns.get(place.uid)
+        return Line(
+            looking=not line.looked,
+            listed=listed,
+            turn=None if turn is None or known.get(turn) in taken else turn,
+            taken={one: taken[at] for one, at in known.items() if at in taken and refused[at].uid != place.uid},
+        )
+
+    def refused(self, cluster: str, offer: Offer, uid: str) -> None:
+        """Remember for a short time that the cloud had no capacity for an offer, so that nobody else orders it meanwhile."""
+        self._refused.setdefault(cluster.casefold(), {})[offer] = Refusal(self._clock.wall(), uid)
+
+    def accepted(self, cluster: str, offer: Offer) -> None:
+        """Forget that an offer was refused: the cloud has just had capacity for it."""
+        self._refused.get(cluster.casefold(), {}).pop(offer, None)
 
     def join(self, cluster: str, waiter: Waiter) -> None:
         """Let a GpuVM wait, or go on waiting, in this cluster. The first query comes a while after the first that waits.
@@ -120,8 +136,12 @@ class Capacity:
         else:
             line.room, line.failures = room_of(line.cluster, listing.items), 0
         line.looked = True
-        taken = exhausted(line.waiters.values(), line.room, self._clock.wall(), self._fast_poll, line.shown_full)
-        line.turns = turns(line.waiters.values(), line.room, taken)
+        line.turns = turns(line.waiters.values(), line.room, self._exhausted(line))
         line.shown_full |= dict.fromkeys((offer for offer, count in line.room.items() if count == 0), began)
         for uid in list(line.turns) if line.room.keys() == before else list(line.waiters):
             self._wake(uid)
+
+    def _exhausted(self, line: _Line) -> dict[Offer, datetime]:
+        """Return the offers that count as taken in this cluster, and until when."""
+        refused = self._refused.get(line.cluster.casefold(), {})
+        return exhausted(refused, line.room, self._clock.wall(), self._fast_poll, line.shown_full)

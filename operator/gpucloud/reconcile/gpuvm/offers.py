@@ -69,24 +69,26 @@ def ordered_offer(spec: GpuVMSpec, order: Order | None) -> Offer | None:
 def current_offer(f: Facts) -> Offer:
     """Return what the VM, or its order, was made of; while there is none, what is ordered next.
 
-    A recorded order that was not sent counts only while the spec still has its offer.
+    A recorded order that was not sent counts only while the spec still has its offer, and others were not refused it since.
     """
     recorded = ordered_offer(f.spec, f.order)
-    kept = f.state is not OrderState.INTENDED or recorded in offers(f.spec)
+    kept = f.state is not OrderState.INTENDED or (recorded in offers(f.spec) and recorded not in f.line.taken)
     return recorded if recorded is not None and kept and orders.may_exist(f.order) else next_offer(f)
 
 
 def next_offer(f: Facts) -> Offer:
     """Return the offer whose turn it is; else the first that was not refused; else the one whose refusal is the oldest.
 
-    What the cloud rejected by its words is left out while another one remains; so is what the waiting line gives out.
+    What the cloud rejected by its words is left out while another one remains; so is what the waiting line gives out, and what
+    others were refused a short time ago.
     """
     known = counting(f)
     if len(known) == 1:
         return known[0]
     if f.line.turn in known:
         return f.line.turn
-    known = tuple(one for one in known if one not in f.line.listed) or known
+    for left_out in (f.line.listed, f.line.taken):
+        known = tuple(one for one in known if one not in left_out) or known
     refused = {offer_of(item): item for item in refusals(f) if offer_of(item) in known}
     untried = [one for one in known if one not in refused]
     again = [item for item in refused.values() if item.reason is not RefusedReason.REJECTED]

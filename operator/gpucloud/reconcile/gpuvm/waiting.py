@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason, rfc3339
-from gpucloud.kinds.placement import PlacementStatus, RefusedReason
+from gpucloud.kinds.placement import PlacementStatus
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, working
 from gpucloud.reconcile.core import failed
@@ -50,13 +50,12 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
     if since is None:
         return None
     priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
-    refused = tuple((offer_of(item), item.at) for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY)
-    return Waiter(f.meta.uid, since, accepted(f), f.default_pool, priority, refused, ready)
+    return Waiter(f.meta.uid, since, accepted(f), f.default_pool, priority, ready)
 
 
 def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for this GpuVM's turn; for an offer whose room the cloud does not list, only for the end of the backoff."""
-    if f.state is OrderState.INTENDED and f.tracked.own and f.is_as_recorded:
+    if _may_be_sent(f):
         return None  # it had its turn when the order was recorded
     here = waiter(f, ready=True)
     if here is None:
@@ -69,8 +68,14 @@ def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
     elif _is_in_line(f, here):
         plan = plan_status(f, _in_line(f, here))
     else:
-        plan = waiting_to_retry(f)
+        plan = waiting_to_retry(f) or _while_taken(f, here)
     return None if plan is None else replace(plan, waits=here, requeue_at=_woken(f, plan.requeue_at))
+
+
+def _may_be_sent(f: VmFacts) -> bool:
+    """Whether the recorded order waits only for its call, and nobody else was refused its offer since."""
+    recorded = f.state is OrderState.INTENDED and f.tracked.own and f.is_as_recorded
+    return recorded and current_offer(f) not in f.line.taken
 
 
 def _woken(f: VmFacts, otherwise: float | None) -> float | None:
@@ -100,6 +105,17 @@ def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     said = _verdict(f, here, "The operator orders again in a few minutes: the cloud does not list what is free.")
     return plan_status(f, said, requeue_at=again)
+
+
+def _while_taken(f: VmFacts, here: Waiter) -> Plan[GpuVMStatus] | None:
+    """Wait while the next offer counts as taken, though no query shows its room: others would be refused it, too."""
+    until = f.line.taken.get(current_offer(f))
+    if until is None:
+        return None
+    said = _verdict(f, here, f"Another GpuVM was refused it; the next order is sent after {rfc3339(until)}.")
+    again = f.now.mono + max(0.0, (until - f.now.wall).total_seconds())
+    # not all at once: the first one may be refused again
+    return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval))
 
 
 def _held_off(f: VmFacts) -> Plan[GpuVMStatus] | None:

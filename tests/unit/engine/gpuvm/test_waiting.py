@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord
-from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.reconcile.facts import Present
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
+from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.waiting_line import Line, Offer
+from support.builders import START
 from support.gpuvmrig import NOW, ours
 
 SINCE = "2026-01-01T00:00:00Z"
@@ -111,3 +116,46 @@ async def test_who_is_being_deleted_asks_the_line_nothing(rig, line):
     rig.put(status=WAITS, meta=DELETED)
     line.says["u1"] = Line(turn=Offer(ONE))
     assert (await rig.facts()).line == Line()
+
+
+def until(seconds):
+    return {Offer(ONE): START + timedelta(seconds=NOW + seconds)}
+
+
+async def test_a_new_one_queues_where_others_were_refused_the_same_a_moment_ago(rig, line):
+    rig.put()
+    line.says["u1"] = Line(listed=frozenset({Offer(ONE)}), taken=until(30))
+    assert not (await follow(rig)).records_order
+    assert list(line.joined) == ["u1"]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+async def test_an_order_is_not_sent_once_others_were_refused_the_same(rig, line, taken):
+    """Asked in the instant of sending: the facts were gathered before the refusal came. The order is withdrawn, and waits."""
+    rig.put()
+    await rig.intend()
+    facts = await rig.facts()
+    assert rig.reconciler.decide(facts).action is Verb.CREATE
+    line.says["u1"] = Line(taken=until(30) if taken else {})
+    event = await rig.reconciler.act(facts, Plan(action=Verb.CREATE))
+    assert (event is None, rig.client.calls == []) == (taken, taken)
+    if taken:
+        plan = await follow(rig)
+        assert (plan.action, plan.records_order, plan.status.order.state) == (None, False, OrderState.REFUSED)
+        assert plan.status.placement.waiting_since is not None
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (None, [("Msc1", Offer(ONE), "accepted")]),
+        (ErrorKind.UNAVAILABLE, [("Msc1", Offer(ONE), "u1")]),
+        (ErrorKind.INVALID, []),
+        (ErrorKind.THROTTLED, []),
+    ],
+)
+async def test_what_the_cloud_answers_to_an_order_is_remembered(rig, line, failure, told):
+    rig.put()
+    rig.client.fails.append(None if failure is None else CloudError(failure, "no"))
+    await rig.act(Verb.CREATE)
+    assert line.told == told

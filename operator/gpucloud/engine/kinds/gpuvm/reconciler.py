@@ -112,7 +112,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
         self._final = FinalSnapshots(deps, store, self._tracker)
-        self._waiting = WaitingGpuVMs(store, lambda stored, spec: self.account(stored, spec).session)
+        self._waiting = WaitingGpuVMs(store, self._tracker, lambda stored, spec: self.account(stored, spec).session)
 
     def references(self, spec: GpuVMSpec) -> Iterator[Reference]:
         """Yield its VPC and the snapshot that its disk is made from."""
@@ -269,6 +269,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         event = await super().act(facts, plan)
         if event is not None and not event.warning and isinstance(facts, VmFacts):
             event = replace(event, note=with_names(event.note, snapshots) + still_published(facts, plan))
+        if event is not None and isinstance(facts, VmFacts) and plan.action is Verb.CREATE:
+            self._waiting.answered(facts, plan.action)
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
             self._count_usage(stored)
@@ -287,7 +289,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         where = {"namespace": here.vpc, "cluster": here.cluster}
         match verb:
             case Verb.CREATE:
-                yield Request(calls.create_server(self._order(facts)), facts.identity.name)
+                free = self._waiting.not_refused_to_others(facts)
+                yield Request(calls.create_server(self._order(facts)), facts.identity.name, (free,))
             case Verb.START:
                 yield Request(calls.start_server(id=here.name, **where), here.name)
             case Verb.STOP:
