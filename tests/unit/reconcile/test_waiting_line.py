@@ -25,7 +25,7 @@ from gpucloud.reconcile.waiting_line import (
     turns,
 )
 from support.builders import NOW, START, a_spec, a_status, facts, known, present
-from support.decisions.gpuvm_placement import ALL_BUSY, ONE, PAST, POOLED, ROWS, SPEC, TWO, in_hand, ordered, refused
+from support.decisions.gpuvm_placement import ALL_BUSY, FULL, ONE, PAST, POOLED, ROWS, SPEC, TWO, in_hand, ordered, refused
 from support.rows import noted
 
 LINES = 3_000
@@ -153,6 +153,7 @@ def rank(one):
     return one.since, -one.priority, one.uid
 
 
+AHEAD = START + timedelta(days=1)
 BUSY = ALL_BUSY.model_copy(update={"waiting_since": PAST})
 
 
@@ -170,6 +171,10 @@ BUSY = ALL_BUSY.model_copy(update={"waiting_since": PAST})
           ((ONE, None), (TWO, None), (ONE, POOLED))], since=PAST))}, None, "it accepts nothing that the cloud may have"),
         ({"status": a_status(placement=BUSY, order=ordered(OrderState.UNCLEAR)), "known": known(ordered(OrderState.UNCLEAR))},
          PAST, "while its order is open"),
+        ({"status": a_status(placement=BUSY.model_copy(update={"waiting_since": AHEAD}))}, START + timedelta(seconds=NOW),
+         "the clock of an earlier process was ahead: it would be last until then"),
+        ({"status": a_status(placement=in_hand(ONE, None, refused(at=AHEAD)))}, START + timedelta(seconds=NOW),
+         "so was the clock that noted the refusal"),
     ],
 )  # fmt: skip
 def test_since_when_a_gpuvm_waits(given, since, why):
@@ -180,6 +185,37 @@ def test_since_when_a_gpuvm_waits(given, since, why):
     if plan.status is not None and plan.status.placement is not None:
         assert plan.status.placement.waiting_since == since, why
         assert (None if plan.waits is None else plan.waits.since) == since, why
+
+
+@pytest.mark.parametrize(
+    ("order", "own", "since", "why"),
+    [
+        (None, False, NOW, "nothing was ordered before"),
+        (ordered(OrderState.REFUSED), False, 0.0, "its process died with the answer, which may have been the first refusal"),
+        (ordered(OrderState.REFUSED), True, NOW, "the answer is known, and was no lack of capacity"),
+        (
+            ordered(OrderState.REFUSED).model_copy(update={"refused_generation": 0}),
+            False,
+            NOW,
+            "so is this: its words were wrong",
+        ),
+        (ordered(OrderState.REFUSED).model_copy(update={"recorded_at": AHEAD}), False, NOW, "another clock was ahead"),
+    ],
+)
+def test_who_queues_behind_others_waits_from_the_order_whose_answer_is_not_known(order, own, since, why):
+    """Else a crash between a refusal and the write of status.placement.waitingSince would cost the place in the line."""
+    mine = known(order) if own else replace(known(order), recorded=None)
+    f = facts(
+        spec=SPEC,
+        status=a_status(order=order),
+        known=mine,
+        line=Line(behind=True, listed=FULL),
+        found=Absent(NOW, NOW - 80, NOW - 0.5),
+    )
+    plan = gpuvm.decide(f)
+    assert plan.waits is not None, why
+    assert plan.waits.since == START + timedelta(seconds=since), why
+    assert plan.status.placement.waiting_since == plan.waits.since
 
 
 @pytest.mark.parametrize("line", [Line(), Line(turn=Offer(TWO)), Line(behind=True)])

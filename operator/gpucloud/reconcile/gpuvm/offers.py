@@ -118,15 +118,29 @@ def alternatives_from(f: Facts) -> datetime | None:
     own = next((item for item in refusals(f) if offer_of(item) == offers(f.spec)[0]), None)
     if wait is None or (own is not None and own.reason is not RefusedReason.NO_CAPACITY):
         return None
-    since = min(without_capacity_since(f) or f.now.wall, f.now.wall)  # a time in the future was noted by another clock
-    return since + timedelta(seconds=wait)
+    return (without_capacity_since(f) or f.now.wall) + timedelta(seconds=wait)
 
 
 def without_capacity_since(f: Facts) -> datetime | None:
-    """Return since when it waits, as the status says, else since its first refusal for want of capacity."""
-    if f.status.placement is not None and f.status.placement.waiting_since is not None:
-        return f.status.placement.waiting_since
-    return min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
+    """Return since when it waits, as the status says, else since its first refusal for want of capacity.
+
+    A time in the future was noted by another clock: it counts as now, or its GpuVM would be last until that time.
+    """
+    since = None if f.status.placement is None else f.status.placement.waiting_since
+    if since is None:
+        since = min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
+    return None if since is None else min(since, f.now.wall)
+
+
+def queues_from(f: Facts) -> datetime:
+    """Return since when it waits if it queues now: since its last order, if the process that sent it died with the answer.
+
+    That may have been the refusal from which on it would wait.
+    """
+    order = f.order
+    if order is None or f.state is not OrderState.REFUSED or f.tracked.own or order.refused_generation is not None:
+        return f.now.wall
+    return min(order.recorded_at or f.now.wall, f.now.wall)
 
 
 def moves_on(f: Facts) -> bool:

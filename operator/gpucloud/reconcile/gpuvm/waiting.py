@@ -24,6 +24,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     moves_on,
     offer_of,
     offers,
+    queues_from,
     refusals,
     without_capacity_since,
 )
@@ -46,7 +47,7 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
     """Return its place in the line; None for a GpuVM that does not wait for capacity."""
     since = waiting_since(f)
     if since is None and ready and f.line.behind:
-        since = f.now.wall.replace(microsecond=0)
+        since = queues_from(f)
     if since is None:
         return None
     priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
