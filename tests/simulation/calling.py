@@ -113,11 +113,14 @@ class Calling:
         return any(maker != life.uid or self._world.judge.is_unmarked(life, row) for row, maker in there)
 
     def _has_lookalikes(self, life: Life) -> bool:
-        """Whether there is a VM of its name, or made for an object of this name, which no other object claims."""
-        name, chosen = f"{life.last['metadata']['name']}-", claims(life)
-        standing = {one.uid for one in self._world.judge.books.standing() if one is not life}
-        unclaimed = (name_of(row) for row, maker in self._rows(life) if maker not in standing)
-        return any(one.startswith(name) or one in chosen for one in unclaimed)
+        """Whether there is a VM of its name, or made for an object of this name, which no object claims.
+
+        Its own is one, too, if the name says nothing of that.
+        """
+        name, chosen, judge = f"{life.last['metadata']['name']}-", claims(life), self._world.judge
+        standing = {one.uid for one in judge.books.standing()}
+        rows = ((row, maker) for row, maker in self._rows(life) if name_of(row).startswith(name) or name_of(row) in chosen)
+        return any(judge.is_unmarked(life, row) if maker == life.uid else maker not in standing for row, maker in rows)
 
     def _is_broken(self, life: Life) -> bool:
         """Whether its VM has failed: what it ordered, what it adopted, or what passes for its own under the chosen name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulation.books import TABLES
 from simulation.calling import REFERENCES
@@ -65,36 +65,48 @@ async def _quiet(world: World, of: Judge) -> None:
         of.found("quiet", restless)
 
 
-def _at_rest(of: Judge) -> dict[str, tuple[str, int]]:
-    """What is as its owner wants it, or needs a person: by UID, how it stands, and the writes and calls for it until now.
+class _Rest(NamedTuple):
+    """How an object stands that is as its owner wants it, or needs a person."""
+
+    ready: str
+    mutations: int  # writes and calls for it until now
+    priced: bool  # its status names its price
+
+
+def _at_rest(of: Judge) -> dict[str, _Rest]:
+    """What is as its owner wants it, or needs a person, by UID.
 
     Excused: what says that a call which failed is tried again every few minutes, that it goes on when there is room, or that
-    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. So does a GpuVM whose
-    status has no price yet. And a snapshot that may go with its VM, whose destruction is asked for again after minutes when the
-    cloud did not carry it out.
+    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. And a snapshot that may
+    go with its VM, whose destruction is asked for again after minutes when the cloud did not carry it out.
     """
     resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
-    known = (life for life in resting if life.kind != "GpuVM" or "pricePerHour" in life.status or not life.status.get("vmId"))
-    return {life.uid: (life.ready, life.mutations) for life in known if not of.goes_along(life)}
+    return {life.uid: _Rest(life.ready, life.mutations, _is_priced(life)) for life in resting if not of.goes_along(life)}
+
+
+def _is_priced(life: Life) -> bool:
+    return "pricePerHour" in life.status
 
 
 def _tries(life: Life) -> bool:
     return any(words in life.condition("Stalled").get("message", "").lower() for words in AGAIN)
 
 
-def _restless(of: Judge, before: dict[str, tuple[str, int]]) -> Iterator[str]:
+def _restless(of: Judge, before: dict[str, _Rest]) -> Iterator[str]:
     """What was written, or called for, though nothing was left to do.
 
     Excused: what was Stalled, and went on by itself, since its wanted state had not been reached: an order that was refused is
     sent again every few minutes, a catalogue that failed is read again, and work goes on when the deadline for it is over. And
-    what waits for room under a limit: it asks again at least every minute, and says what takes the room by then.
+    what waits for room under a limit: it asks again at least every minute, and says what takes the room by then. And the one
+    write of a price that the catalogue did not have before.
     """
-    for uid, (ready, mutations) in before.items():
+    for uid, (ready, mutations, priced) in before.items():
         life = of.books.lives[uid]
         over = ready.endswith(("/ProgressDeadlineExceeded", "/LimitReached"))
         went_on = not ready.startswith("True/") and (over or life.ready != ready)
-        if life.mutations != mutations and not went_on:
-            yield f"{life.name}: {life.mutations - mutations} writes or calls after the wanted state was reached"
+        done = life.mutations - mutations - (not priced and _is_priced(life))
+        if done > 0 and not went_on:
+            yield f"{life.name}: {done} writes or calls after the wanted state was reached"
 
 
 async def _orphans(world: World, of: Judge) -> None:

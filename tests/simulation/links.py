@@ -32,6 +32,7 @@ OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-"))
 LIES = frozenset({"list-partial", "list-empty", "list-stale", "list-twice"})  # nothing in them shows that they are untrue
 TRUE_AFTER_A_LIE = 2  # listings: one of them may be for another than who took the lie in
 DRIP_SECONDS = 9.0
+TOO_MANY = 429  # status of an answer
 DEATHS = ("", "sent", "committed", "answered")
 
 
@@ -147,6 +148,11 @@ class KubeLink(Link):
         return answer
 
 
+def is_heard(fault: str, status: int) -> bool:
+    """Whether who asked was told something; what fails by a fault, or is refused unread, the client asks again at once."""
+    return not fault and status != TOO_MANY
+
+
 class CloudLink(httpx.AsyncBaseTransport, Link):
     """What carries a cloud client's requests to the simulated cloud."""
 
@@ -179,7 +185,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             world.judge.unheard(self.process, operation, plain)
             raise
         world.judge.rates.answered(self.process, plain, response)
-        if not fault and response.status < 300:  # what fails is repeated by the client
+        if is_heard(fault, response.status):
             self._count(operation, plain)
         world.judge.received(self.process, operation, plain, response, fault)
         if response.ending is Ending.RESET:

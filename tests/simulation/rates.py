@@ -131,7 +131,7 @@ class Rates:
         self._world.judge.sometimes["waited for capacity"] += 1
         if now - before < LOOK_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
             self._world.judge.found("availability", f"{process.name} asks {cluster!r} again after {now - before:.1f} s")
-        if not any(self._has_waited(life) for life in self._world.judge.books.lives.values()):
+        if not any(life.names_cluster(cluster) and self._has_waited(life) for life in self._world.judge.books.lives.values()):
             self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")
 
     def _has_waited(self, life: Life) -> bool:

@@ -12,6 +12,7 @@ from gpucloud.sim.world.vms import Vm
 from simulation.cloud import name_of, place_of
 
 if TYPE_CHECKING:
+    from gpucloud.sim.world.snapshots import Snapshot
     from simulation.books import Life
     from simulation.world import World
 
@@ -41,29 +42,39 @@ class Saving:
     def destroys(self, name: str, place: tuple[str, str], heard_within: float) -> None:
         """An operator sends DestroyServer.
 
-        Excused: the spec has required the snapshot for a moment only, so that the call was on its way.
+        Excused: the spec has required the snapshot for a moment only, or somebody has just destroyed it in the cloud, so
+        that the call was on its way.
         """
         lives, now = self._world.judge.books.lives, self._world.loop.time()
         for _, row, maker in self._world.cloud.called(name):
             life = lives.get(maker)
             if not isinstance(row, Vm) or place_of(row) != place or life is None:
                 continue
-            if now - self._since.get(life.uid, math.inf) > heard_within and not self.is_saved(life, row):
+            if now - self._since.get(life.uid, math.inf) > heard_within and not self._is_saved(life, row, heard_within):
                 self._world.judge.found(
                     "unsaved", f"{life.name} requires a final snapshot, and DestroyServer {name!r} was sent"
                 )
 
-    def is_saved(self, life: Life, row: Vm) -> bool:
-        """Whether a snapshot of a VM was ready that was taken after its object was asked to go."""
+    def _is_saved(self, life: Life, row: Vm, heard_within: float) -> bool:
+        """Whether a snapshot of a VM is ready that was taken as its final one, after its object was asked to go."""
         cloud = self._world.cloud
-        taken = (change.after for change in cloud.world.snapshots.table.changes if change.after is not None)
+        changes = cloud.world.snapshots.table.changes
+        lately = cloud.now() - heard_within - cloud.lag
+        there = [*cloud.world.snapshots.table.rows(), *(one.before for one in changes if one.after is None and one.at > lately)]
         return any(
             one.source == name_of(row)
             and place_of(one) == place_of(row)
             and one.ready_at <= cloud.now()
             and one.created - cloud.epoch >= life.went_at
-            for one in taken
+            and self.is_final(one, life)
+            for one in there
         )
+
+    def is_final(self, snapshot: Snapshot, vm: Life) -> bool:
+        """Whether a snapshot was ordered as the final one of a GpuVM: by itself, or by its GpuSnapshot."""
+        maker = self._world.cloud.maker_of("snapshots", snapshot)
+        taker = self._world.judge.books.lives.get(maker)
+        return maker == vm.uid or (taker is not None and is_final_of(taker, vm))
 
     def lacks_one(self, life: Life) -> bool:
         """Whether a VM cannot go since a person is needed for its final snapshot, or the cloud cannot take one."""

@@ -5,8 +5,8 @@ import pytest
 from gpucloud.sim.messages import Request
 
 
-def asked(**query):
-    return Request("GET", "/api/v1/servers/virtual/GetAvailability", query=(("cluster", "Msc1"), *query.items()))
+def asked(cluster="Msc1", **query):
+    return Request("GET", "/api/v1/servers/virtual/GetAvailability", query=(("cluster", cluster), *query.items()))
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,15 @@ def test_nothing_is_asked_where_nobody_waits(courts):
     it.bought()
     it.judge.rates.asks_what_is_free(it.operator, asked())
     assert it.oracles == ["availability"]
+
+
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", []), ("Hou1", ["availability"])])
+def test_nothing_is_asked_of_a_cluster_where_nobody_waits(courts, cluster, found):
+    it = courts()
+    it.bought()
+    it.world.cloud.orders[0].told = "unclear"
+    it.judge.rates.asks_what_is_free(it.operator, asked(cluster))
+    assert it.oracles == found
 
 
 def test_the_catalogue_may_ask_without_counts(courts):

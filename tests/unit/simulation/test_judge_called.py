@@ -104,6 +104,12 @@ def test_a_possible_duplicate_is_there(court, name, needed):
     assert (calls(court, item, "PossibleDuplicate") == []) is needed
 
 
+@pytest.mark.parametrize(("thing", "spec", "needed"), [("a-x", {}, False), ("prod", {"vmName": "prod"}, True)])
+def test_its_own_vm_is_no_duplicate_unless_the_name_tells_nobody_whose_it_is(court, thing, spec, needed):
+    item = court.bought(thing=thing, **spec)
+    assert (calls(court, item, "PossibleDuplicate") == []) is needed
+
+
 @pytest.mark.parametrize(("name", "needed"), [("prod", True), ("web", False)])
 def test_a_vm_that_failed_may_be_a_strangers_that_the_spec_names(court, name, needed):
     """Seeds 92000115, 92000225: it was adopted; it stood under the name of one that had vanished with many others."""

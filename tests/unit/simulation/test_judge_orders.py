@@ -295,3 +295,10 @@ def test_what_is_ordered_is_what_the_record_names(court, recorded, found):
     court.records(item, "a-x", **({"configuration": recorded} if recorded else {}))
     court.sends("CreateServer", name="a-x", **SPEC)
     assert court.oracles == found
+
+
+def test_an_order_names_its_configuration(court):
+    item = court.applied()
+    court.records(item, "a-x", configuration=SPEC["configuration"])
+    court.sends("CreateServer", name="a-x", **{field: value for field, value in SPEC.items() if field != "configuration"})
+    assert court.oracles == ["offer"]

@@ -54,8 +54,12 @@ def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
     assert list(ending._restless(court.judge, resting)) == []
 
 
-@pytest.mark.parametrize(("price", "rests"), [("2.05", True), (None, False)])
-def test_what_calls_a_person_is_at_rest_when_its_price_is_known(court, price, rests):
+@pytest.mark.parametrize(
+    ("prices", "quiet"),
+    [(("2.05",), True), (("2.05", "2.05"), False), ((None,), False)],
+    ids=["the price", "more than the price", "something else"],
+)
+def test_what_calls_a_person_is_written_once_more_for_its_price(court, prices, quiet):
     """Seed 92000411: the catalogue could not be read, and the message about a failed VM named its price a minute later."""
     item = court.bought()
     condition = {
@@ -65,5 +69,8 @@ def test_what_calls_a_person_is_at_rest_when_its_price_is_known(court, price, re
         "reason": "CreateFailed",
     }
     said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
-    court.writes(item, conditions=said, vmId="a-x", **({"pricePerHour": price} if price else {}))
-    assert (item["metadata"]["uid"] in ending._at_rest(court.judge)) is rests
+    court.writes(item, conditions=said, vmId="a-x")
+    resting = ending._at_rest(court.judge)
+    for number, price in enumerate(prices):
+        court.writes(item, ip=f"10.0.0.{number}", **({"pricePerHour": price} if price else {}))
+    assert (list(ending._restless(court.judge, resting)) == []) is quiet

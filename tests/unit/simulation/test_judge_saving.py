@@ -19,9 +19,10 @@ def going(court):
     return make
 
 
-def taken(court, after=60.0):
-    """A GpuSnapshot takes one, and so much later the VM is destroyed."""
-    court.world.cloud.make_snapshot("a-final", ("Msc1", "acme", "a-x"), "somebody")
+def taken(court, item, after=60.0):
+    """One is taken, and so much later the VM is destroyed."""
+    court.writes(item, finalSnapshot={"snapshotId": "a-final", "requestedAt": "2026-01-01T00:00:00Z"})
+    court.snapshots("CreateSnapshot", name="a-final", namespace="acme", cluster="Msc1", sourceVMName="a-x")
     court.passes(after)
     court.world.cloud.notice()
 
@@ -38,9 +39,9 @@ def taken(court, after=60.0):
     ids=["not asked for", "none was taken", "it is not ready", "it is ready", "the VM was to stay, which others judge"],
 )
 def test_no_vm_goes_before_its_final_snapshot_is_ready(court, going, spec, after, found):
-    going(**spec)
+    item = going(**spec)
     if after is not None:
-        taken(court, after)
+        taken(court, item, after)
     court.destroys("a-x")
     assert [one for one in court.oracles if one == "unsaved"] == found
 
@@ -48,11 +49,30 @@ def test_no_vm_goes_before_its_final_snapshot_is_ready(court, going, spec, after
 def test_one_that_was_taken_before_the_deletion_is_none(court):
     item = court.bought(**REQUIRED)
     court.passes(60.0)
-    taken(court)
-    court.passes(1.0)
+    court.world.cloud.make_snapshot("a-final", ("Msc1", "acme", "a-x"), item["metadata"]["uid"])
+    court.passes(60.0)
     court.world.actors.owner.delete(item)
     court.destroys("a-x")
     assert court.oracles == ["unsaved"]
+
+
+def test_one_that_was_taken_for_something_else_is_none(court, going):
+    going(**REQUIRED)
+    court.world.cloud.make_snapshot("daily", ("Msc1", "acme", "a-x"), "somebody")
+    court.passes(60.0)
+    court.world.cloud.notice()
+    court.destroys("a-x")
+    assert court.oracles == ["unsaved"]
+
+
+@pytest.mark.parametrize(("since", "found"), [(1.0, []), (600.0, ["unsaved"])])
+def test_one_that_somebody_destroyed_counts_for_a_moment_only(court, going, since, found):
+    taken(court, going(**REQUIRED))
+    court.snapshots("DeleteSnapshot", Id="a-final", Cluster="Msc1", Namespace="acme")
+    court.passes(since)
+    court.world.cloud.notice()
+    court.destroys("a-x")
+    assert [one for one in court.oracles if one == "unsaved"] == found
 
 
 @pytest.mark.parametrize(("seconds", "found"), [(1.0, []), (600.0, ["unsaved"])])

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.sim.messages import Request
-from simulation.links import CloudLink
+from simulation.links import CloudLink, is_heard
 from simulation.process import Process
 from simulation.world import World
 
@@ -41,3 +41,12 @@ def test_each_cluster_and_each_account_has_listings_of_its_own(link):
     assert other._lies_once("GetServers", listing(), "") == ""
     assert other._lies_once("GetServers", listing(), "") == ""
     assert link._lies_once("GetServers", listing(), "list-empty") == ""
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "heard"),
+    [("", 200, True), ("", 404, True), ("", 429, False), ("cloud-500", 500, False)],
+)
+def test_a_query_that_the_cloud_refuses_counts_as_one(fault, status, heard):
+    """Seed 92001027: what the cloud's own request budget refuses is sent again by the client."""
+    assert is_heard(fault, status) is heard
