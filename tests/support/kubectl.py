@@ -1,6 +1,7 @@
 """kubectl as tests use it: apply, look, patch, delete, wait.
 
-It is what users have, so it is what tests speak to the cluster with.
+It is what users have, so it is what tests speak to the cluster with. Only objects as JSON are read without it, since tests look
+at them several times a second (see ``support.apireader``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from support.apireader import reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,11 +65,11 @@ class Kubectl:
 
     def get(self, kind: str, name: str, ns: str | None = None) -> dict[str, Any] | None:
         """Return an object, or None when there is no such object."""
-        text = self.ok("get", kind, name, "--output=json", "--ignore-not-found", ns=ns)
-        return json.loads(text) if text else None
+        return reader(self.kubeconfig).get(kind, name, ns or self.namespace)
 
     def list(self, kind: str, ns: str | None = None) -> list[dict[str, Any]]:
-        return json.loads(self.ok("get", kind, "--output=json", ns=ns))["items"]
+        """Return all objects of a kind, or of several with commas between."""
+        return reader(self.kubeconfig).list(kind, ns or self.namespace)
 
     def events(self) -> list[tuple[str, str]]:
         """Return whom each Event is about, by name, and its reason."""

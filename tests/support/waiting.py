@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from support.kubectl import Kubectl
 
 T = TypeVar("T")
-_PAUSE_SECONDS = 0.2  # a look by kubectl costs a third of that of one core
+_PAUSE_SECONDS = 0.1  # a look at an object costs a hundredth of that, one by kubectl half of it
 
 
 def eventually(fn: Callable[[], T], timeout: float = 60.0, what: str = "") -> T:
