@@ -57,9 +57,9 @@ class EditTraces:
             self._settle(stored, now.reason)
 
     def released(self, stored: CachedObject[Any, Any]) -> None:
-        """Record the end of a deletion."""
-        if self._tracer is not None:
-            self._settle(stored, Reason.GONE)
+        """Record the end of a deletion. The object's entry may be gone by now: its DELETED event may come first."""
+        if self._tracer is not None and stored.meta.deleted_at is not None:
+            self._tracer.settled(self._edit(stored), stored.meta.deleted_at, Reason.GONE)
 
     def _settle(self, stored: CachedObject[Any, Any], reason: str) -> None:
         known = self._entries.find(stored.meta.uid, Traced)

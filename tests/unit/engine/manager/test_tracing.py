@@ -56,6 +56,25 @@ async def test_an_edit_is_one_trace_from_the_edit_to_ready(rig, spans, tracer):
 
 
 @pytest.mark.looptime
+async def test_a_deletion_is_a_trace_although_its_deleted_event_comes_before_the_answer(rig, spans, tracer):
+    it = await rig(tracer=tracer)
+    await asyncio.sleep(5)
+    it.show("GpuVM", meta={"generation": 1})
+    await asyncio.sleep(5)
+    it.cloud.worlds[OWN]["GetServers"] = [vm(OURS)]
+    await asyncio.sleep(10)
+    meta = it.kube.bodies["u-train"]["metadata"] | {"generation": 2, "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    it.show("GpuVM", "train", "MODIFIED", meta=meta, status=it.status())
+    await asyncio.sleep(5)
+    it.cloud.worlds[OWN]["GetServers"] = []
+    await asyncio.sleep(60)
+    assert it.kube.released == ["u-train"]
+    root = named(spans)["GpuVM Gone"]
+    assert named(spans)["DestroyServer"].parent.span_id == root.context.span_id
+    assert root.start_time == int(BEGAN.timestamp()) * 1_000_000_000
+
+
+@pytest.mark.looptime
 async def test_without_a_tracer_nothing_is_kept(rig):
     it = await rig()
     it.show("GpuVM")
