@@ -13,6 +13,7 @@ from simulation import exhaustive, single
 
 FIXED = 500  # histories
 EVERY = 25
+pytestmark = pytest.mark.timeout(1500)  # some minutes of work, and whatever else the machine does meanwhile
 
 
 @pytest.fixture(scope="module")
