@@ -36,7 +36,7 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpusnapshot import Source
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, SnapshotOfVm, SnapshotsOfVm, Taker
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import own_record, record_id
@@ -253,7 +253,8 @@ def any_vm(r, *, going=False):
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)
     items = tuple(SnapshotOfVm(name, r.random() < 0.6, r.random() < 0.6) for name in "abc" if r.random() < 0.5)
     taker = Taker(seldom(r, False, True), seldom(r, True, False), r.choice((None, "a", "d")), seldom(r, "Rejected: no.", ""))
-    final = FinalSnapshotFacts("train-final", "b", r.choice((None, None, taker)), terminating=r.random() < 0.5)
+    asked = Requests(before(r), r.choice((0, 1, 1, 3)), before(r))
+    final = FinalSnapshotFacts("train-final", "b", r.choice((None, None, taker)), r.random() < 0.5, asked)
     drawn = common(r, GpuVMStatus, base, "vm_id", (base.identity.name,))
     order = drawn["status"].order
     taken = FinalSnapshot(
@@ -261,6 +262,7 @@ def any_vm(r, *, going=False):
         order=seldom(r, "another", "" if order is None else order.id),
         gpu_snapshot=r.choice((None, "train-final")),
         snapshot_id=r.choice((None, "a", "c")),
+        requests=r.choice((0, 1, 3)),
         requested_at=builders.START,
     )
     drawn["status"] = drawn["status"].model_copy(update={"final_snapshot": r.choice((None, taken))})

@@ -78,4 +78,13 @@ class FinalSnapshot(Model):
     snapshot_id: Annotated[
         str | None, Field(max_length=253, description="Id, which is the name, of the snapshot in the cloud, once it is known.")
     ] = None
-    requested_at: Annotated[Time, Field(description="When it was announced.")]
+    requests: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1000,
+            description="How often the operator has announced that it takes it in the cloud itself. Before each further time "
+            "listings must lack it for minutes.",
+        ),
+    ] = 0
+    requested_at: Annotated[Time, Field(description="When it was announced last.")]

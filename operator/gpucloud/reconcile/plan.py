@@ -37,7 +37,7 @@ class Plan(Generic[S]):
     targets: tuple[str, ...] = ()  # names of snapshots, if the action is about them
     release: Release | None = None  # remove our finalizer: the cloud object is proven gone, or not ours to destroy
     withheld: str | None = None  # what --observe-only withholds: a verb, or Release
-    records_order: bool = False  # this status records a new order, which this process may send afterwards
+    records_order: bool = False  # this status records a new order or request, which this process may send afterwards
     refresh_after: float | None = None  # requeue after a listing that began at or after this mono time
     requeue_at: float | None = None  # requeue at this mono time at the latest
     pending: bool = False  # a change is expected soon: poll fast

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.gpuvm import FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, SnapshotOfVm, SnapshotsOfVm, Taker
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
 from support.builders import NOW, START, a_spec, known, present
 from support.gpuvmfacts import DELETING, DESTROYING, GOING, ORDER, RUNNING
 from support.rows import WORDS, Row, noted, tried
@@ -47,18 +48,25 @@ OF_ANOTHER = recorded(order="of-an-earlier-vm")
 DONE = recorded(FinalSnapshotState.READY, GOING)
 
 
-def taking(why, says, action=None, **given):
+def asked(requests, announced=0, ago=50):
+    """The status announces so many requests to the cloud; this process has announced one, or first saw the last ``ago``."""
+    known = Requests(NOW - ago, announced, NOW - ago)
+    status = recorded(gpu_snapshot=None, snapshot_id=ALONE, requests=requests)
+    return {"final": replace(CLOSING, requests=known), "status": status}
+
+
+def taking(why, says, action=None, records=None, **given):
     """The snapshot is awaited; the way out is always told."""
     targets = {None: (), REQUEST: (TAKER,), TAKE: (ALONE,)}[action]
-    return Row(why, GOES | given, Reason.TAKING_FINAL_SNAPSHOT, action=action, targets=targets, says=(says, WAY_OUT))
-
-
-def blocked(why, says, action=None, progress="Stalled", **given):
-    """A person should look."""
-    targets = {None: (), REQUEST: (TAKER,), TAKE: (ALONE,)}[action]
     return Row(
-        why, GOES | given, Reason.DELETION_BLOCKED, progress=progress, action=action, targets=targets, says=(says, WAY_OUT)
+        why, GOES | given, Reason.TAKING_FINAL_SNAPSHOT, action=action, targets=targets, says=(says, WAY_OUT), records=records
     )
+
+
+def blocked(why, says, action=None, progress="Stalled", records=None, **given):
+    """A person should look."""
+    row = taking(why, says, action, records, **given)
+    return replace(row, reason=Reason.DELETION_BLOCKED, progress=progress)
 
 
 def goes(why, **given):
@@ -123,22 +131,51 @@ ROWS = {
         "a backup brings such records back", TAKER, REQUEST, final=NONE, status=OF_ANOTHER, snapshots=READY
     ),
     "in a namespace that is being deleted the cloud takes it": taking(
-        "no GpuSnapshot can be made", "without a GpuSnapshot", TAKE, final=CLOSING
+        "no GpuSnapshot can be made", "without a GpuSnapshot", TAKE, records=True, final=CLOSING
+    ),
+    "it is asked for when this process has announced it": taking(
+        "the record stands", "without a GpuSnapshot", TAKE, records=False, **asked(1, announced=1)
+    ),
+    "what another process has announced is not asked for at once": taking(
+        "it may have asked right before its end", "without a GpuSnapshot", **asked(1)
+    ),
+    "what another process has announced and never showed is asked for again": taking(
+        "it may have died before", "without a GpuSnapshot", TAKE, records=True, **asked(1, ago=301)
+    ),
+    "what others have asked for in vain is asked for ever more rarely": taking(
+        "the cloud does not take it", "without a GpuSnapshot", **asked(2, ago=301)
+    ),
+    "the record of an earlier announcement of this process is no announcement of this request": taking(
+        "another process has announced since", "without a GpuSnapshot", **asked(2, announced=1)
     ),
     "no snapshot is asked for while the VM changes": taking(
         "the cloud refuses that", "on or off", final=CLOSING, found=present("PENDING")
     ),
     "a snapshot that was accepted is awaited": taking(
-        "a listing shows it soon", "without a GpuSnapshot", final=CLOSING, history=did(TAKE, 5)
+        "a listing shows it soon", "without a GpuSnapshot", history=did(TAKE, 5), **asked(1, announced=1)
     ),
-    "a snapshot that never showed is asked for again": taking(
-        "under the same name", "without a GpuSnapshot", TAKE, final=CLOSING, history=did(TAKE, 301)
+    "a snapshot that never showed is announced and asked for again": taking(
+        "under the same name",
+        "without a GpuSnapshot",
+        TAKE,
+        records=True,
+        history=did(TAKE, 301),
+        **asked(1, announced=1, ago=302),
     ),
     "a snapshot that the cloud refuses holds the VM": blocked(
-        "a person decides", f"CreateSnapshot failed: {WORDS}", final=CLOSING, history=did(TAKE, 5, ErrorKind.INVALID)
+        "a person decides",
+        f"CreateSnapshot failed: {WORDS}",
+        history=did(TAKE, 5, ErrorKind.INVALID),
+        **asked(1, announced=1),
     ),
     "a snapshot for which there was no room is asked for again": blocked(
-        "room comes back", f"failed: {WORDS}", TAKE, "Reconciling", final=CLOSING, history=did(TAKE, 400, ErrorKind.UNAVAILABLE)
+        "room comes back, and nothing was taken under the announcement",
+        f"failed: {WORDS}",
+        TAKE,
+        "Reconciling",
+        records=False,
+        history=did(TAKE, 400, ErrorKind.UNAVAILABLE),
+        **asked(1, announced=1, ago=401),
     ),
     "a snapshot that shows without a record is awaited": taking(
         "its name proves it", repr(ALONE), final=CLOSING, snapshots=listed((ALONE, False))

@@ -14,7 +14,20 @@ from gpucloud.reconcile.facts import Absent, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotOfVm, SnapshotsOfVm, names
 from support.builders import NOW, START, a_spec, an_object, an_order, facts, known
-from support.decisions.gpuvm_final_snapshot import ALONE, AT, CLOSING, GOES, NONE, READY, REQUEST, SNAP, TAKER, final, recorded
+from support.decisions.gpuvm_final_snapshot import (
+    ALONE,
+    AT,
+    CLOSING,
+    GOES,
+    NONE,
+    READY,
+    REQUEST,
+    SNAP,
+    TAKER,
+    asked,
+    final,
+    recorded,
+)
 from support.gpuvmfacts import HELD, NAME, ORDER
 
 
@@ -26,7 +39,15 @@ def test_the_record_is_written_before_it_is_requested_and_names_the_snapshot_as_
     done = decide(facts(**GOES | {"snapshots": READY}, final=final()))
     assert (done.status.final_snapshot.state, done.status.order.state) == ("Ready", OrderState.DESTROYING)
     alone = decide(facts(**GOES, final=CLOSING)).status.final_snapshot
-    assert (alone.gpu_snapshot, alone.snapshot_id) == (None, ALONE)
+    assert (alone.gpu_snapshot, alone.snapshot_id, alone.requests) == (None, ALONE, 1)
+
+
+def test_each_request_to_the_cloud_is_announced_with_its_number_and_time():
+    given = {**GOES, **asked(2, ago=601)}
+    known = decide(facts(**given)).status.final_snapshot
+    assert (known.requests, known.requested_at) == (3, facts(**given).now.wall)
+    most = decide(facts(**{**GOES, **asked(1000, ago=901)})).status.final_snapshot
+    assert (most.requests, most.requested_at) == (1000, facts(**given).now.wall), "as many as the schema allows"
 
 
 def test_its_snapshots_are_not_deleted_before_the_final_one_is_ready():

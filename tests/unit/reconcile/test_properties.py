@@ -195,6 +195,24 @@ def one_is_taken_only_before_the_destruction_of_what_is_there(f, plan):
     assert plan.status.final_snapshot is not None
 
 
+def one_is_asked_for_in_the_cloud_as_this_process_has_announced_and_rarely(f, plan):
+    if not isinstance(f.spec, GpuVMSpec) or plan.action is not Verb.CREATE_SNAPSHOT:
+        return
+    known, attempt, own = plan.status.final_snapshot, f.attempt(Verb.CREATE_SNAPSHOT), f.final.requests
+    before = f.status.final_snapshot
+    assert known.requests > 0
+    if before is not None and (before.order, before.requests) == (known.order, known.requests):
+        assert own.announced == known.requests
+        refused = attempt is not None and attempt.refusal is not None and not attempt.refusal.ambiguous
+        assert attempt is None or refused or attempt.at < own.announced_at
+        return
+    assert plan.records_order
+    if attempt is None and known.requests > 1:
+        assert f.snapshots.as_of >= own.seen_at + 300
+    if attempt is not None and attempt.refusal is None and attempt.asked == f.asked:
+        assert f.snapshots.as_of >= attempt.at + 300
+
+
 def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     if plan.action not in DESTROYS:
         return
@@ -213,7 +231,7 @@ def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
 
 
 def nothing_is_ordered_without_proof_and_a_record(f, plan):
-    if plan.action is not f.subject.create and not plan.records_order:
+    if plan.action is not f.subject.create and (not plan.records_order or plan.action is Verb.CREATE_SNAPSHOT):
         return
     assert not f.meta.deleting
     assert not f.namespace_terminating
@@ -282,6 +300,7 @@ RULES = (
     destroyed_is_only_what_is_deleted_and_not_retained,
     nothing_of_a_vm_is_destroyed_without_its_final_snapshot,
     one_is_taken_only_before_the_destruction_of_what_is_there,
+    one_is_asked_for_in_the_cloud_as_this_process_has_announced_and_rarely,
     nothing_is_ordered_without_proof_and_a_record,
     let_go_is_only_what_is_retained_never_ours_or_proven_gone,
     deciding_again_on_what_was_written_soon_changes_nothing,

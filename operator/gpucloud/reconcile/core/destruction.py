@@ -61,8 +61,12 @@ def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
         return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
     if attempt.asked != f.asked:
         return attempt.at + f.limits.grace
-    doubled = RESEND_SECONDS * 2.0 ** min(max(attempt.acceptances - 1, 0), 16)
-    return attempt.at + min(doubled, LONGEST_RESEND_SECONDS)
+    return attempt.at + resend_seconds(attempt.acceptances)
+
+
+def resend_seconds(times: int) -> float:
+    """Return how long a call that was sent so often in vain is not sent again."""
+    return min(RESEND_SECONDS * 2.0 ** min(max(times - 1, 0), 16), LONGEST_RESEND_SECONDS)
 
 
 def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out: str) -> Verdict | None:

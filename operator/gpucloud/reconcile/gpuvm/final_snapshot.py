@@ -1,11 +1,13 @@
 """spec.deletion.finalSnapshot: Required: nothing of the VM is destroyed before a listing shows its last snapshot ready.
 
 A GpuSnapshot of its own takes it, and is retained. Where none can be made, in a terminating namespace, the operator takes it in
-the cloud itself. ``status.finalSnapshot`` is written before either is requested. Why: docs/adr/0024.
+the cloud itself. ``status.finalSnapshot`` is written before either is requested, and again before the cloud is asked once more.
+Why: docs/adr/0024.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
 from gpucloud.reconcile.core.act import plan_action
-from gpucloud.reconcile.core.destruction import again_from
+from gpucloud.reconcile.core.destruction import again_from, resend_seconds
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.facts import Attempt
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Taker
     from gpucloud.reconcile.plan import Plan
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
+MOST_REQUESTS = 1000  # as the schema allows
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
 
 
@@ -143,11 +147,10 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
         f"The final snapshot {final.unattended_id!r} is taken without a GpuSnapshot, as the namespace is being deleted. The VM "
         f"is destroyed when it is ready. {WITHOUT}",
     )
-    known = _record(f, None, final.unattended_id)
+    known, attempt = _record(f, None, final.unattended_id), f.attempt(Verb.CREATE_SNAPSHOT)
     if vm_phase(vm.record) in ON_ITS_WAY:
         words = f"Waiting until the VM is on or off to take its final snapshot: the cloud reports {reported_state(vm.record)}."
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, f"{words} {WITHOUT}"))
-    attempt = f.attempt(Verb.CREATE_SNAPSHOT)
     if attempt is not None and attempt.refusal is not None:
         make = stalled if retry.policy(attempt).stalled else working
         why = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
@@ -155,9 +158,38 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
         said = make(Reason.DELETION_BLOCKED, words)
         if failed.in_backoff(f, attempt):
             return plan_status(f, said, requeue_at=failed.again_at(f, attempt), final_snapshot=known)
-    if attempt is not None and seen.as_of < again_from(f, attempt):
-        return plan_status(f, said, requeue_at=again_from(f, attempt), refresh_after=attempt.at, final_snapshot=known)
-    return plan_action(f, Verb.CREATE_SNAPSHOT, said, targets=(final.unattended_id,), final_snapshot=known)
+    if not _is_unsent(known, final, attempt):
+        again = _again_from(f, known, final, attempt)
+        if seen.as_of < again:
+            asked_at = final.requests.seen_at if attempt is None else attempt.at
+            return plan_status(f, said, refresh_after=asked_at if seen.as_of < asked_at else again, final_snapshot=known)
+        number = min(known.requests + 1, MOST_REQUESTS)
+        known = known.model_copy(update={"requests": number, "requested_at": f.now.wall})
+    plan = plan_action(f, Verb.CREATE_SNAPSHOT, said, targets=(final.unattended_id,), final_snapshot=known)
+    return replace(plan, records_order=plan.action is not None and known != f.status.final_snapshot)
+
+
+def _is_unsent(known: FinalSnapshot, final: FinalSnapshotFacts, attempt: Attempt | None) -> bool:
+    """Whether this process announced the last request, and sent no call for it that may have taken a snapshot.
+
+    A call that the cloud has refused for certain is sent again under the same announcement.
+    """
+    if not known.requests or known.requests != final.requests.announced:
+        return False
+    refused = attempt is not None and attempt.refusal is not None and not attempt.refusal.ambiguous
+    return attempt is None or attempt.at < final.requests.announced_at or refused
+
+
+def _again_from(f: VmFacts, known: FinalSnapshot, final: FinalSnapshotFacts, attempt: Attempt | None) -> float:
+    """Return the mono time from which a listing without the snapshot leads to a further request.
+
+    What another process has announced, it may have sent right before its end: the wait begins anew when this one takes over.
+    """
+    if attempt is None:
+        return final.requests.seen_at + resend_seconds(known.requests) if known.requests else -math.inf
+    if attempt.refusal is None and attempt.asked == f.asked:
+        return attempt.at + resend_seconds(known.requests)
+    return again_from(f, attempt)
 
 
 def _request(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
@@ -203,4 +235,5 @@ def _record(
     fields: dict[str, Any] = {"state": state, "order": "" if f.order is None else f.order.id, "gpu_snapshot": gpu_snapshot}
     since = f.now.wall if known is None or known.gpu_snapshot != gpu_snapshot else known.requested_at
     kept = None if known is None else known.snapshot_id
-    return FinalSnapshot(**fields, snapshot_id=snapshot_id or kept, requested_at=since)
+    requests = 0 if known is None else known.requests
+    return FinalSnapshot(**fields, snapshot_id=snapshot_id or kept, requests=requests, requested_at=since)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DeletionPolicy
@@ -51,6 +51,15 @@ class Taker:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """What this process knows of the requests that ``status.finalSnapshot`` announces. Times are mono seconds."""
+
+    seen_at: float = 0.0  # when it first acted upon the status that announces the last one
+    announced: int = 0  # number of the last one that it has itself announced
+    announced_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class FinalSnapshotFacts:
     """What is known of the final snapshot beside the record and the listing."""
 
@@ -58,6 +67,7 @@ class FinalSnapshotFacts:
     unattended_id: str  # of a snapshot that is taken without a GpuSnapshot: it bears the fingerprint of the VM's object
     taker: Taker | None = None
     terminating: bool = False  # the namespace is being deleted, so that no GpuSnapshot can be made
+    requests: Requests = field(default_factory=Requests)  # of one that is taken without a GpuSnapshot
 
 
 def names(vm: ObjectFacts, tag: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -19,7 +19,7 @@ from gpucloud.kinds.gpuvm import KIND, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import FIELD_MANAGER, FINAL_SNAPSHOT_OF, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Refusal, Verb
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Taker, is_required, names
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, Taker, is_required, names
 from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
@@ -37,11 +37,19 @@ log = structlog.get_logger("gpucloud.audit")
 RIGHTS = "Grant the operator create on gpusnapshots."
 
 
+@dataclass(slots=True)
+class _Known:
+    """The requests of one object, as this process knows them."""
+
+    seen: int = 0  # number of the last one that the status announced
+    requests: Requests = field(default_factory=Requests)
+
+
 class FinalSnapshots:
     """The final snapshots of all GpuVMs of this process."""
 
     def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus], tracker: OrderTracker) -> None:
-        self._kube, self._namespaces, self._objects = deps.kube, deps.namespaces, deps.objects
+        self._kube, self._namespaces, self._objects, self._clock = deps.kube, deps.namespaces, deps.objects, deps.clock
         self._store, self._tracker = store, tracker
 
     def is_required(self, vm: Vm) -> bool:
@@ -50,13 +58,32 @@ class FinalSnapshots:
             return False
         return is_required(vm.spec.deletion, recorded_policy(vm.spec.deletion.policy, vm.order))
 
+    def taker_name(self, vm: Vm) -> str | None:
+        """Return the name of the GpuSnapshot that takes the final snapshot of a VM; None if its deletion needs none."""
+        return names(vm.meta, self._objects.tag)[0] if self.is_required(vm) else None
+
     def facts(self, vm: Vm) -> FinalSnapshotFacts | None:
-        """Return what is known of the final snapshot of a VM; None if its deletion needs none."""
+        """Return what is known of the final snapshot of a VM that is reconciled; None if its deletion needs none."""
         if not self.is_required(vm):
             return None
         name, unattended_id = names(vm.meta, self._objects.tag)
         found = self._objects.snapshots.named(vm.meta.namespace, name)
-        return FinalSnapshotFacts(name, unattended_id, None if found is None else self._taker(vm, found))
+        taker = None if found is None else self._taker(vm, found)
+        return FinalSnapshotFacts(name, unattended_id, taker, requests=self._requests(vm))
+
+    def announce(self, uid: str, status: GpuVMStatus) -> None:
+        """Note that this process is about to announce a request by writing this status, so that it may send it afterwards."""
+        if status.final_snapshot is not None:
+            known, number = self._store.entries.part(uid, _Known), status.final_snapshot.requests
+            known.requests = replace(known.requests, announced=number, announced_at=self._clock.mono())
+
+    def _requests(self, vm: Vm) -> Requests:
+        """Return what this process knows of the requests; note when it first acts upon a status that announces another one."""
+        known, recorded = self._store.entries.part(vm.meta.uid, _Known), vm.status.final_snapshot
+        number = 0 if recorded is None else recorded.requests
+        if known.seen != number:
+            known.seen, known.requests = number, replace(known.requests, seen_at=self._clock.mono())
+        return known.requests
 
     async def complete(self, facts: VmFacts) -> VmFacts:
         """Add whether the namespace is terminating, as read after the deletion and after the last request.

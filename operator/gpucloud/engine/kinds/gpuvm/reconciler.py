@@ -223,9 +223,12 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return super().follow_up(uid, plan)
 
     def before_recording(self, uid: str, status: GpuVMStatus) -> None:
-        """Count the VM against quotas from now on: it may be bought."""
-        super().before_recording(uid, status)
+        """Count the VM against quotas from now on: it may be bought. One in deletion announces its final snapshot instead."""
         stored = self.store.get(uid)
+        if stored is not None and stored.meta.deleting:
+            self._final.announce(uid, status)
+            return
+        super().before_recording(uid, status)
         if stored is not None:
             self._count_usage(replace(stored, status=status))
 
@@ -326,9 +329,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def _targets(self, stored: GpuVM) -> Iterator[Target]:
         """Yield the base's targets, and the GpuSnapshot that takes the final snapshot: each change of it wakes the VM."""
         yield from super()._targets(stored)
-        taker = self._final.facts(stored)
+        taker = self._final.taker_name(stored)
         if taker is not None:
-            yield Target(gpusnapshot.KIND, stored.meta.namespace, taker.name)
+            yield Target(gpusnapshot.KIND, stored.meta.namespace, taker)
 
     def _count_deletion_by(self, facts: VmFacts) -> None:
         """Count the deletion of the newest view, by what its facts show."""
