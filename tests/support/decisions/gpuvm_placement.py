@@ -274,6 +274,14 @@ ROWS = {
         Reason.CREATING,
         records=True,
     ),
+    "what the cloud has rejected waits for its backoff, not behind those that wait": Row(
+        "seed 92031341: it waited for none of its offers, and for good",
+        after(ErrorKind.NOT_FOUND, spec=a_spec(), line=Line(behind=True, listed=FULL), ambiguous=True, ago=400.0),
+        Reason.NOT_FOUND,
+        progress="Stalled",
+        records=True,
+        says="Create what is missing",
+    ),
     "a first order is sent if the cloud does not say what is free": Row(
         "then the order is the only question",
         {"spec": SPEC, "line": Line(behind=True)},

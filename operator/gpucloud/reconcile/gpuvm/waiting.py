@@ -44,14 +44,17 @@ def waiting_since(f: VmFacts) -> datetime | None:
 
 
 def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
-    """Return its place in the line; None for a GpuVM that does not wait for capacity."""
-    since = waiting_since(f)
+    """Return its place in the line; None for a GpuVM that does not wait for capacity.
+
+    One whose offers the cloud has all rejected waits for none of them: it is ordered again by its backoff.
+    """
+    wanted, since = accepted(f), waiting_since(f)
     if since is None and ready and f.line.behind:
         since = queues_from(f)
-    if since is None:
+    if since is None or not wanted:
         return None
     priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
-    return Waiter(f.meta.uid, since, accepted(f), f.default_pool, priority, ready)
+    return Waiter(f.meta.uid, since, wanted, f.default_pool, priority, ready)
 
 
 def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
