@@ -32,7 +32,7 @@ OF_LISTINGS = frozenset(kind for kind in CLOUD_READ if kind.startswith("list-"))
 LIES = frozenset({"list-partial", "list-empty", "list-stale", "list-twice"})  # nothing in them shows that they are untrue
 TRUE_AFTER_A_LIE = 2  # listings: one of them may be for another than who took the lie in
 DRIP_SECONDS = 9.0
-TOO_MANY = 429  # status of an answer
+UNREAD = frozenset({401, 429})  # statuses with which a request is refused unread: the client sends it again
 DEATHS = ("", "sent", "committed", "answered")
 
 
@@ -150,7 +150,7 @@ class KubeLink(Link):
 
 def is_heard(fault: str, status: int) -> bool:
     """Whether who asked was told something; what fails by a fault, or is refused unread, the client asks again at once."""
-    return not fault and status != TOO_MANY
+    return not fault and status not in UNREAD
 
 
 class CloudLink(httpx.AsyncBaseTransport, Link):

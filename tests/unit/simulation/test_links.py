@@ -45,8 +45,8 @@ def test_each_cluster_and_each_account_has_listings_of_its_own(link):
 
 @pytest.mark.parametrize(
     ("fault", "status", "heard"),
-    [("", 200, True), ("", 404, True), ("", 429, False), ("cloud-500", 500, False)],
+    [("", 200, True), ("", 404, True), ("", 429, False), ("", 401, False), ("cloud-500", 500, False)],
 )
 def test_a_query_that_the_cloud_refuses_counts_as_one(fault, status, heard):
-    """Seed 92001027: what the cloud's own request budget refuses is sent again by the client."""
+    """Seeds 92001027, 92031909: what the cloud's request budget refuses is sent again, and so it is with a new login."""
     assert is_heard(fault, status) is heard
