@@ -10,6 +10,7 @@ from gpucloud.sim.world.vms import Vm
 from simulation import situations
 from simulation.credentials import KEY, LOGIN, secret_data
 from simulation.host_acts import HostActs
+from simulation.offer_acts import OfferActs
 from simulation.owner_acts import OwnerActs
 from simulation.people import MERGE, OBJECTS, People, path_of, plain
 from simulation.stranger_acts import StrangerActs
@@ -104,6 +105,7 @@ class Actors:
             world.act_later(seconds * choose("capacity after", (0.5, 0.1, 1.0)), world.cloud.set_capacity, 10_000)
         world.deeds.schedule(seconds)
         HostActs(world, self).begin(seconds)
+        OfferActs(world).begin(seconds)
         self._owner_acts.create_vm()
         for _ in range(choose("objects", (0, 1, 2, 4), (6, 2, 1, 1))):
             self._owner_acts.create_one()

@@ -7,7 +7,7 @@ from simulation.choices import Choices
 from simulation.weather import KINDS, Weather
 
 NONE_DRAWN = "no history of the seeds"  # so begins what a campaign says of a range that draws nothing of what it is aimed at
-SETTINGS = ("two replicas", "own account", "accounts")
+SETTINGS = ("two replicas", "own account", "accounts", "offers")
 
 # Without this plot, these faults or this setting a history cannot show the defect, or hardly: others are counted and not made.
 AIMS: dict[str, tuple[str, ...]] = {
@@ -76,6 +76,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "08-claims-not-unique": ("shared account",),
     "what was adopted is destroyed with its object": ("adopted and let go",),
     "what is to be adopted is bought where it is missing": ("waited for",),
+    "an offer that is gone stays": ("offers", "accounts"),
+    "an offer is written at each look": ("offers", "accounts"),
     "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 
@@ -92,6 +94,7 @@ def meets(seed: int, aim: tuple[str, ...]) -> bool:
         *(actors.next_act(choices) for _ in range(chosen.slots)),
         "two replicas" if chosen.replicas == 2 else "",
         "own account" if chosen.own_account else "accounts",
+        "offers" if chosen.settings.offer_seconds else "",
     }
     return has.issuperset(aim)
 

@@ -180,6 +180,7 @@ def _patience(world: World, of: Judge) -> float:
 def _unmet(of: Judge) -> Iterator[str]:
     """What is not as its owner wants it, and no reason stands for which a person must act."""
     yield from of.hosts.unmet()
+    yield from of.offering.unmet()
     for life in of.books.standing():
         yield from of.guarding.unmet(life)
         yield from of.publishing.unmet(life)

@@ -17,6 +17,7 @@ from simulation.collecting import Collecting
 from simulation.forgiving import LISTINGS
 from simulation.host_requests import HostRequests
 from simulation.logs import SimulatedLog
+from simulation.offering import Offering
 from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
 from simulation.publishing import PUBLISHED, Publishing
@@ -44,7 +45,7 @@ class Judge(Ordering):
         self._promises = Promises(world, self.found)
         self.collecting, self.calling = Collecting(world), Calling(world)
         self.publishing, self.saving = Publishing(world), Saving(world)
-        self.hosts = HostRequests(world)
+        self.hosts, self.offering = HostRequests(world), Offering(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
 
@@ -110,11 +111,9 @@ class Judge(Ordering):
                 self.books.reported[note] += 1
             self.collecting.told(commit.after)
             return
-        if commit.plural in PUBLISHED:
-            self.publishing.committed(commit)
-            return
-        if commit.plural == "gpuhosts":
-            self.hosts.committed(commit)
+        beside = {**dict.fromkeys(PUBLISHED, self.publishing), "gpuhosts": self.hosts, "gpuoffers": self.offering}
+        if commit.plural in beside:
+            beside[commit.plural].committed(commit)
             return
         self._note_beside(commit)
         life = self.books.lives.get((commit.after or commit.before)["metadata"]["uid"])
@@ -223,6 +222,7 @@ class Judge(Ordering):
         if method != "GET" and ours:
             self.written.sent(process, method, path, body)
             self.waiting.patches(process, method, body)
+            self.offering.sends(method, path, body)
 
     def reaches(self, process: Process, address: str) -> None:
         """An operator sends a request, with a credential, to this address."""

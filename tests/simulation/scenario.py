@@ -37,6 +37,7 @@ class Storm(NamedTuple):
 
 LONG, SHORT = Storm(3.0, 4.0, 4, 9), Storm(0.8, 1.4, 2, 5)
 EARLY_BOOT_LOGS = 0.1  # of all histories: few last until the boot log of a VM is read after ten minutes
+OFFERING = 0.1  # of the histories publish GpuOffers
 LONG_ONES = 0.3  # of all histories: most defects show soon, and time is what a history costs
 
 
@@ -70,8 +71,10 @@ def draw(choices: Choices) -> Scenario:
         leader_elect=elects,
         lease_namespace="kube-system" if elects else "",
         workers=8,
-        offer_seconds=0,  # GpuOffers neither buy nor destroy, and nothing that does depends on them
+        offer_seconds=0,
     )
+    if choices.draw("offers") < OFFERING:
+        settings = settings.replace(offer_seconds=20.0)
     if choices.draw("boot logs") < EARLY_BOOT_LOGS:
         settings = settings.replace(boot_log_seconds=8.0)
     settings = administration.administered(choices, settings.replace(**SCALED) if scaled else settings)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds import crd
-from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from simulation import ignored_pairs, links, scenario
 from simulation.actors import Actors
 from simulation.apiserver.garbage import GarbageCollector
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from simulation.choices import Key
 
-RESOURCES = served(crd.custom_resource_definition(item) for item in DEFINITIONS)
+RESOURCES = served(crd.custom_resource_definition(item) for item in ALL_DEFINITIONS)
 FINALLYS = 50  # one within the other, at most
 DEATHS = 3  # of processes, in one history
 NAMESPACES = ("team", "other")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from simulation.apiserver.server import ApiServer
 
 USER = "system:serviceaccount:kube-system:generic-garbage-collector"
-OWNED = ("configmaps", "services", "endpointslices")  # kinds that are owned here
+OWNED = ("configmaps", "services", "endpointslices", "gpuoffers")  # kinds that are owned here
 
 
 class GarbageCollector:

@@ -1,4 +1,4 @@
-"""Defects of adoption, and of bare metal hosts."""
+"""Defects of adoption, of bare metal hosts, and of GpuOffers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
+from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
 from simulation.planting import Defect, named, replace
 
 FEATURES: dict[str, Defect] = {}
@@ -33,3 +34,15 @@ def announced_is_sent_again() -> None:
 def host_unclear_is_undone() -> None:
     """What was asked for is sent again after a 5xx."""
     replace(host_facts.is_certainly_undone, lambda refusal: refusal is not None)
+
+
+@named(FEATURES, "an offer that is gone stays")
+def offers_kept() -> None:
+    """What a complete answer of the cloud lacks is not counted."""
+    replace(_misses, lambda *_: {})
+
+
+@named(FEATURES, "an offer is written at each look")
+def offers_rewritten() -> None:
+    """Nothing compares what stands in a GpuOffer with what is to be written."""
+    replace(_differs, lambda *_: True)
