@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_TEXT = 253  # characters of a status field
+MAX_QUOTED = 1024  # characters of another system's words within a message
 
 
 def printable(text: str, most: int) -> str:
@@ -30,6 +31,13 @@ def abridged(name: str) -> str:
         return name
     digest = hashlib.sha256(name.encode(errors="backslashreplace")).hexdigest()
     return f"{printable(name, MAX_TEXT - len(digest) - 1)}~{digest}"
+
+
+def quoted(words: str, otherwise: str) -> str:
+    """Return another system's words in quotes, as a part of a sentence; if it said nothing, ``otherwise``."""
+    said = words.strip()[:MAX_QUOTED].rstrip(". ")
+    mark = "'" if '"' in said else '"'
+    return f"{mark}{said}{mark}" if said else otherwise
 
 
 NAMED = 5  # names in one message

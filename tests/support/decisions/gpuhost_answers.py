@@ -145,7 +145,7 @@ ROWS = {
     "a failure of the cloud": unclear(
         "500 may come after the wipe has begun",
         ANNOUNCED_WIPE | OWN_WIPE | {"history": called(REPROVISION, kind=ErrorKind.SERVER, ambiguous=True)},
-        ("The cloud failed (the cloud's own words)", "not sent again"),
+        ('The cloud failed ("the cloud\'s own words")', "not sent again"),
         settled=False,
     ),
     "a lost answer, and the host does not show it": unclear(

@@ -164,13 +164,13 @@ ROWS = {
     ),
     "a snapshot that the cloud refuses holds the VM": blocked(
         "a person decides",
-        f"CreateSnapshot failed: {WORDS}",
+        f'CreateSnapshot failed: "{WORDS}"',
         history=did(TAKE, 5, ErrorKind.INVALID),
         **asked(1, announced=1),
     ),
     "a snapshot for which there was no room is asked for again": blocked(
         "room comes back, and nothing was taken under the announcement",
-        f"failed: {WORDS}",
+        f'failed: "{WORDS}"',
         TAKE,
         "Reconciling",
         records=False,

@@ -237,7 +237,7 @@ ROWS = {
         {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, ago=31, kind=ErrorKind.UNAVAILABLE)},
         Reason.WAITING_FOR_CAPACITY,
         action=Verb.START,
-        says="StartServer failed: the cloud's own words.",
+        says='StartServer failed: "the cloud\'s own words".',
     ),
     "a start without room waits": Row(
         "a stopped VM gave its GPUs back",

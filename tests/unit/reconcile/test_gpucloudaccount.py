@@ -45,7 +45,7 @@ def test_what_is_forbidden_stands_beside_ready():
     status = decide(account_facts(forbidden=forbidden, allowed=frozenset({"GetServers", "CreateVpc"}))).status
     restricted = find(status.conditions, ConditionType.RESTRICTED)
     assert restricted.message.startswith(
-        "The cloud forbids this credential CreateVpc (Required permissions are not granted), DestroyVpc (No); "
+        'The cloud forbids this credential CreateVpc ("Required permissions are not granted"), DestroyVpc ("No"); '
     )
     assert "the rest works" in restricted.message
     assert [(item.name, item.access, item.message) for item in status.operations] == [

@@ -12,6 +12,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import free_from, is_free, lacked_from
 from gpucloud.reconcile.core.destruction import deleting, looking, refused, release_finalizer, send
 from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.text import quoted
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def release_gone(f: CloudFacts[Any, S, Any], words: str) -> Plan[S]:
     attempt = f.attempt(f.subject.destroy)
     if attempt is None or attempt.refusal is None or not _is_certainly_refused(attempt):
         return release_finalizer(f, Reason.GONE, words)
-    said = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+    said = quoted(attempt.refusal.message, attempt.refusal.kind)
     words = f"No listing shows the {f.subject.noun} {f.identity.name!r} any more, but {attempt.verb} failed: {said}."
     return release_finalizer(f, Reason.GONE, f"{words} Look in the cloud, and destroy there what remains.", True)
 

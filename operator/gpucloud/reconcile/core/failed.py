@@ -10,7 +10,7 @@ from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, UnknownReason
-from gpucloud.reconcile.text import printable
+from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -25,9 +25,9 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     policy = retry.policy(attempt)
-    words = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+    words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    message = f"{attempt.verb} failed: {words}.{misnamed} {policy.advice}"
+    message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {policy.advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 
 

@@ -9,11 +9,11 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
-from gpucloud.reconcile.gpucloudaccount.report import quoted, report
+from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
-from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.text import listed, quoted
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -61,7 +61,7 @@ def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
         return working(Reason.DELETING, f"The account is deleted once the operator's finalizer is off Secret {name!r}.")
     why = quoted(attempt.refusal.message, attempt.refusal.kind)
     words = (
-        f"The operator cannot remove its finalizer from Secret {name!r} ({why}), and tries again. If this goes on, grant it "
+        f"The operator cannot remove its finalizer from Secret {name!r}, and tries again: {why}. If this goes on, grant it "
         f"get and patch on Secrets in namespace {f.meta.namespace!r}."
     )
     make = stalled if attempt.failures >= FAILURES_BEFORE_STALLED else working

@@ -12,7 +12,7 @@ from gpucloud.reconcile.core.record import moment
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import MAX_TEXT, listed
+from gpucloud.reconcile.text import MAX_TEXT, listed, quoted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -53,11 +53,6 @@ def report(
     if fresh is not None and (status != f.status or _outdated(status.last_contact_at, fresh)):
         status = status.model_copy(update={"last_contact_at": fresh})
     return Plan(status=status, requeue_at=read_again_at(f), pending=verdict.progress is Progress.WORKING)
-
-
-def quoted(text: str, otherwise: str) -> str:
-    """Return another system's words for use inside a sentence: cut to a length, without a full stop."""
-    return text.strip()[:MAX_WORDS].rstrip(". ") or otherwise
 
 
 def shown_tenant(f: AccountStateFacts) -> str | None:

@@ -8,9 +8,9 @@ from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
-from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, quoted, shown_tenant
+from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
-from gpucloud.reconcile.text import listed, suggestion
+from gpucloud.reconcile.text import listed, quoted, suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
@@ -97,10 +97,10 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
         return None
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
-        words = f"The cloud refuses the credential in Secret {name!r} ({detail}). "
+        words = f"The cloud refuses the credential in Secret {name!r}: {detail}. "
         way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
         return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
-    words = f"The cloud does not answer at endpoint {f.endpoint!r} ({detail}). The operator keeps trying."
+    words = f"The cloud does not answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
 

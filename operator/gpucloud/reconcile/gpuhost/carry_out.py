@@ -14,7 +14,7 @@ from gpucloud.reconcile.gpuhost.facts import CALLS
 from gpucloud.reconcile.gpuhost.operation import changed, followed, shown_from
 from gpucloud.reconcile.gpuhost.report import answer, report
 from gpucloud.reconcile.plan import Plan, observing
-from gpucloud.reconcile.text import printable
+from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import HostRecord
@@ -138,7 +138,8 @@ def _failed(attempt: Attempt) -> Verdict:
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
     policy = retry.policy(attempt)
-    return working(policy.reason, f"{attempt.verb} failed: {attempt.refusal.message.strip().rstrip('.')}. {policy.advice}")
+    why = quoted(attempt.refusal.message, attempt.refusal.kind)
+    return working(policy.reason, f"{attempt.verb} failed: {why}. {policy.advice}")
 
 
 def _operation(f: HostFacts, request: Request) -> HostOperation:

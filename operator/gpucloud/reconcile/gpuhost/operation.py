@@ -13,7 +13,7 @@ from gpucloud.kinds.gpuhost import MAX_OPERATION_MESSAGE, HostOperation, HostOut
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.gpuhost import host_states, requests
 from gpucloud.reconcile.gpuhost.facts import CALLS, is_certainly_undone, without_secrets
-from gpucloud.reconcile.text import printable
+from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import HostRecord
@@ -56,7 +56,7 @@ def answered(f: HostFacts, operation: HostOperation, record: HostRecord) -> Host
         return changed(operation, HostOutcome.ACCEPTED)
     if is_certainly_undone(attempt.refusal):
         return operation
-    said = attempt.refusal.message.strip().rstrip(".") or str(attempt.refusal.kind)
+    said = quoted(attempt.refusal.message, attempt.refusal.kind)
     if attempt.refusal.ambiguous:
         words = f"{_UNCLEAR.get(attempt.refusal.kind, 'No clear answer came')} ({said}), so it is unknown whether {call} is"
         return changed(operation, HostOutcome.UNCLEAR, f"{words} carried out. {_look(f, operation.verb)}")

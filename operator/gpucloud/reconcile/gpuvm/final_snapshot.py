@@ -23,6 +23,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
+from gpucloud.reconcile.text import quoted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -153,7 +154,7 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, f"{words} {WITHOUT}"))
     if attempt is not None and attempt.refusal is not None:
         make = stalled if retry.policy(attempt).stalled else working
-        why = attempt.refusal.message.strip().rstrip(".") or attempt.refusal.kind
+        why = quoted(attempt.refusal.message, attempt.refusal.kind)
         words = f"The VM is not destroyed without its final snapshot. {attempt.verb} failed: {why}. {WITHOUT}"
         said = make(Reason.DELETION_BLOCKED, words)
         if failed.in_backoff(f, attempt):
