@@ -153,7 +153,8 @@ def test_a_secret_deleted_first_outlasts_its_last_user(here, sim, operator):
     eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers"), what="the Secret to be held")
     here.delete("secret", "cloud-credential", wait=False)
     here.delete("gpucloudaccount", "default", wait=False)
-    reach(here, "gpucloudaccount", "default", "False/DeletionBlocked", says="GpuVM 'train'")
+    item = reach(here, "gpucloudaccount", "default", "False/DeletionBlocked", says="GpuVM 'train'")
+    assert f"kubectl delete gpuvm/train --namespace={here.namespace}" in condition(item, "Ready")["message"]
     process.kill9()  # what the new process knows, it knows from the Secret
     operator(**OWN)
     here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})

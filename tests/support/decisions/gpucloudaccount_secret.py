@@ -176,16 +176,23 @@ DELETION = {
     ),
     "used: held": a_row(
         "a credential not before its last user",
-        {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM)},
+        {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM), "users_to_delete": ("gpuvm/train",)},
         Reason.DELETION_BLOCKED,
-        says=(f"Still used by {SNAPSHOT}, {VM}. The account is deleted after that.",),
+        says=(
+            f"Still used by {SNAPSHOT}, {VM}. The account is deleted after that.",
+            "kubectl delete gpuvm/train --namespace=team",
+        ),
         status={"held_secret": SECRET, "users": 2},
     ),
     "used by many: the first are named": a_row(
         "a message is for reading",
-        {"meta": GOING, "users": tuple(f"GpuVM '{n}'" for n in range(7))},
+        {
+            "meta": GOING,
+            "users": tuple(f"GpuVM 'vm-{n}'" for n in range(7)),
+            "users_to_delete": tuple(f"gpuvm/vm-{n}" for n in range(7)),
+        },
         Reason.DELETION_BLOCKED,
-        says=("GpuVM '4' and 2 more",),
+        says=("GpuVM 'vm-4' and 2 more", "kubectl delete gpuvm/vm-0 gpuvm/vm-1 gpuvm/vm-2 gpuvm/vm-3 gpuvm/vm-4 --name"),
     ),
     "used by what only waits, its Secret deleted first: the Secret is freed": a_row(
         "else both hang on objects that need neither",

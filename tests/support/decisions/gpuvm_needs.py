@@ -60,7 +60,10 @@ ROWS = {
         "it would hold the VPC up, or be cut off",
         {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
-        says="is being deleted: nothing is created with it. Delete this object, too; when both are gone, create both again.",
+        says=(
+            "GpuVpc 'net' is being deleted, and may wait for this object: nothing is created",
+            "kubectl delete gpuvm train --namespace=team",
+        ),
     ),
     "the first that is not ready is named": Row(
         "one thing at a time",

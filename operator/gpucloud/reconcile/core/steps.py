@@ -270,9 +270,12 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
             there = f"there is none in namespace {f.meta.namespace!r} yet"
             gone = f"it is gone from namespace {f.meta.namespace!r}"  # only a field names what may never have been there
             words = f"Waiting for {need.name}: {there if need.field else gone}.{way_out}{detail}"
+        case Readiness.DELETING if need.detail:
+            words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.DELETING:
-            way_on = " Delete this object, too; when both are gone, create both again."
-            words = f"{need.name} is being deleted: nothing is created with it.{detail or way_on}"
+            delete = f"kubectl delete {f.subject.kind.lower()} {f.meta.name} --namespace={f.meta.namespace}"
+            way_out = f"Delete this object, too, and create both again later: {delete}"
+            words = f"{need.name} is being deleted, and may wait for this object: nothing is created with it. {way_out}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:

@@ -13,7 +13,7 @@ from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
-from gpucloud.reconcile.text import listed, quoted
+from gpucloud.reconcile.text import NAMED, listed, quoted
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -50,8 +50,19 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. The account is deleted after that."
+    words = f"Still used by {listed(f.users)}. The account is deleted after that.{_way_out(f)}"
     return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
+
+
+def _way_out(f: AccountStateFacts) -> str:
+    """Return how to end the wait. What waits for the account does not end by itself, as nothing is created with it any more."""
+    if not f.users_to_delete:
+        return ""
+    first = " ".join(f.users_to_delete[:NAMED])
+    return (
+        " Delete them, too (destroys what they have in the cloud, unless it is retained): "
+        f"kubectl delete {first} --namespace={f.meta.namespace}"
+    )
 
 
 def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:

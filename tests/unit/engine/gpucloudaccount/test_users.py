@@ -42,6 +42,13 @@ async def test_users_are_of_every_kind_and_in_order(rig):
     assert (await rig.facts()).users == ("GpuSnapshot 'it'", "GpuVM 'it'", "GpuVpc 'it'")
 
 
+async def test_users_that_nobody_has_deleted_are_named_as_kubectl_takes_them(rig):
+    rig.put().holds("a")
+    rig.reconcilers.put("GpuVM", "it", uid="a")
+    rig.reconcilers.put("GpuVM", "going", uid="b", meta=GOING)
+    assert (await rig.facts()).users_to_delete == ("gpuvm/it",)
+
+
 @pytest.mark.parametrize(
     ("other", "shared"),
     [

@@ -67,6 +67,10 @@ def _any(_kind: str, _stored: CachedObject[Any, Any]) -> bool:
     return True
 
 
+def _is_not_deleted(_kind: str, stored: CachedObject[Any, Any]) -> bool:
+    return not stored.meta.deleting
+
+
 @dataclass(frozen=True, slots=True)
 class AccountReconcilerDeps:
     """Dependencies of the account reconciler."""
@@ -298,6 +302,13 @@ class GpuCloudAccountReconciler:
     ) -> AccountStateFacts:
         deps, now = self._deps, reading(self._deps.clock)
         learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
+
+        def users(which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
+            return self._users(stored.meta.namespace, stored.meta.name, which)
+
+        def named(which: Callable[[str, CachedObject[Any, Any]], bool]) -> tuple[str, ...]:
+            return tuple(f"{key.kind} {key.name!r}" for key in users(which))
+
         return AccountStateFacts(
             now=now,
             meta=stored.meta,
@@ -310,12 +321,11 @@ class GpuCloudAccountReconciler:
             secret_trouble=trouble,
             remembered=session is not None and (secret is None or secret.kind is None),
             budget=deps.budget,
-            users=tuple(self._users(stored.meta.namespace, stored.meta.name)),
-            users_with_resources=tuple(self._users(stored.meta.namespace, stored.meta.name, self._may_have_resources)),
-            users_elsewhere=tuple(
-                self._users(stored.meta.namespace, stored.meta.name, self._is_elsewhere(self._endpoint(spec)))
-            ),
-            users_of_tenant=tuple(self._users(stored.meta.namespace, stored.meta.name, self._bound_to(stored.status.tenant))),
+            users=named(_any),
+            users_to_delete=tuple(f"{key.kind.lower()}/{key.name}" for key in users(_is_not_deleted)),
+            users_with_resources=named(self._may_have_resources),
+            users_elsewhere=named(self._is_elsewhere(self._endpoint(spec))),
+            users_of_tenant=named(self._bound_to(stored.status.tenant)),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=self._shared(stored, stored.status.held_secret, None),
             hold_secrets=deps.secret_finalizer,
@@ -324,8 +334,8 @@ class GpuCloudAccountReconciler:
             **learned,
         )
 
-    def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool] = _any) -> list[str]:
-        """Return the names, for messages, of the objects that use this account and satisfy ``which``."""
+    def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
+        """Return the objects that use this account and satisfy ``which``, by kind and name."""
         deps, found = self._deps, []
         for key in sorted(deps.references.dependents(Target(KIND, namespace, name))):
             stored = deps.objects.find(Target(key.kind, key.namespace, key.name))
@@ -333,8 +343,8 @@ class GpuCloudAccountReconciler:
                 continue
             used = deps.accounts.name_for(stored.meta, stored.spec, stored.status) if stored.spec else stored.status.account
             if used == name and which(key.kind, stored):
-                found.append(f"{key.kind} {key.name!r}")
-        return sorted(found)
+                found.append(key)
+        return sorted(found, key=lambda key: (key.kind, key.name))
 
     def _may_have_resources(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
         """Whether the object has or may have a resource in the cloud, or is about to create one."""
