@@ -80,6 +80,10 @@ MISNAMED = {
         gpuvm("typo-image", image={"operatingSystem": "Ubuntu 22.04.4 LTE"}),
         ('"Ubuntu 22.04.4 LTE" is unknown', "Did you mean image 'Ubuntu 22.04.4 LTS'?", "create it again, corrected"),
     ),
+    "a VPC that is nearly right": (
+        gpuvm("typo-vpc", vpc="acne"),
+        ('VPC "acne" is unknown', "Did you mean VPC 'acme'?", "create it again, corrected"),
+    ),
     "a pool that is nearly right": (
         gpuvm("typo-pool", resourcePool="ondemand"),
         ('"ondemand" is not assigned', "Did you mean resource pool 'on-demand'?", "create it again, corrected"),

@@ -59,6 +59,16 @@ CASES = [
         "",
     ),
     ("an image that may be new", {"image": {"operatingSystem": "Debian 13"}}, KNOWN, REFUSED, ""),
+    (
+        "a VPC",
+        {"vpc": "acme-lap"},
+        KnownNames(vpcs=("acme", "acme-lab")),
+        'VPC "acme-lap" does not exist.',
+        "Did you mean VPC 'acme-lab'?",
+    ),
+    ("no VPC like it", {"vpc": "x"}, KnownNames(vpcs=("acme", "globex")), "x?", "VPCs seen: acme, globex."),
+    ("a VPC that the cloud does not complain of", {"vpc": "acme-new"}, KnownNames(vpcs=("acme",)), REFUSED, ""),
+    ("a VPC that was seen", {"vpc": "acme"}, KnownNames(vpcs=("acme",)), "acme is full", ""),
     ("a file", {"image": {"customFile": "golden.qcow"}}, KNOWN, "no golden.qcow", "Did you mean image 'golden.qcow2'?"),
     (
         "two at once",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import structlog
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.models import VmRecord
+from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.anywhere import Anywhere
 from gpucloud.engine.cloud.capacity import Capacity
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from gpucloud.cloud.models import Listing, SnapshotRecord, VpcRecord
+    from gpucloud.cloud.models import Listing, SnapshotRecord
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.gates import GateDeps
@@ -147,6 +147,7 @@ class Learned:
     clusters: tuple[str, ...] = ()
     pools: SeenNames = field(default_factory=SeenNames)
     images: SeenNames = field(default_factory=SeenNames)
+    vpcs: SeenNames = field(default_factory=SeenNames)
     allowed: set[str] = field(default_factory=set)
     forbidden: dict[str, str] = field(default_factory=dict)
     contact: datetime | None = None
@@ -269,7 +270,9 @@ class AccountSession:
             self.proving = True
             for listing in (self.client.get_vpcs, self.client.get_servers, self.client.get_snapshots):
                 try:
-                    self._learn_tenants((await listing()).items)
+                    records = (await listing()).items
+                    self._learn_tenants(records)
+                    self._learn_vpcs(records)
                 except CloudError as error:
                     log.info("no evidence of the tenant", error=str(error))
                 if self.learned.tenants:
@@ -286,11 +289,19 @@ class AccountSession:
             self._deps.listener.learned(self)
             self._deps.listener.tenant_learned(self)
 
-    def _learn_names(self, cluster: str, records: Iterable[object]) -> None:
-        """Add the pools and images of these VMs to the names that the cloud has shown."""
+    def _learn_names(self, cluster: str, records: Collection[object]) -> None:
+        """Add the pools, images and VPCs of these VMs and VPCs to the names that the cloud has shown."""
         vms = [record for record in records if isinstance(record, VmRecord)]
         self.learned.pools.add(cluster, (record.rpool for record in vms))
         self.learned.images.add(cluster, (record.image for record in vms))
+        self.learned.vpcs.add(cluster, (record.namespace for record in vms))
+        self._learn_vpcs(records)
+
+    def _learn_vpcs(self, records: Iterable[object]) -> None:
+        """Add the names of these VPCs, of any cluster."""
+        for record in records:
+            if isinstance(record, VpcRecord) and record.cluster is not None:
+                self.learned.vpcs.add(record.cluster, [record.name])
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""

@@ -21,6 +21,7 @@ class KnownNames:
     pools: tuple[str, ...] = ()  # of offers and VMs; there may be more
     images: tuple[str, ...] = ()  # of VMs, as listed; there may be more
     elsewhere: tuple[str, ...] = ()  # other clusters that offer the configuration of the spec
+    vpcs: tuple[str, ...] = ()  # of VPCs and VMs; there may be more, and some may be gone
 
 
 def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
@@ -29,7 +30,8 @@ def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
     Args:
         spec: the spec of the refused order.
         known: what the cloud has shown.
-        words: the cloud's words. Pools and images are not all known, so only one that these words quote is taken as wrong.
+        words: the cloud's words. Pools, images and VPCs are not all known, so only one that these words quote is taken as
+            wrong.
     """
     return "".join(f" {sentence}" for sentence in _corrections(spec, known, words))
 
@@ -39,6 +41,8 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
         yield f"Clusters that offer {spec.configuration!r}: {listed(known.elsewhere)}."
     elif known.configurations and spec.configuration not in known.configurations:
         yield _told("configuration", spec.configuration, known.configurations, "offered")
+    if spec.vpc is not None and spec.vpc in words and known.vpcs and spec.vpc not in known.vpcs:
+        yield _told("VPC", spec.vpc, known.vpcs, "seen")
     pool, image = spec.resource_pool, spec.image
     if pool is not None and pool in words and known.pools and pool not in known.pools:
         yield _told("resource pool", pool, known.pools, "seen")
@@ -56,7 +60,7 @@ def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
     if near:
         return f"Did you mean {what} {' or '.join(repr(printable(one, len(one))) for one in near)}?"
     rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-    return f"{what.capitalize()}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
+    return f"{what[0].upper()}{what[1:]}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
 
 
 def _spelt(system: str) -> str:

@@ -31,6 +31,20 @@ async def test_any_listing_tells_whose_the_credential_is(rig, holds, records):
     assert it.changes >= 1
 
 
+async def test_a_listing_of_vms_shows_their_vpcs(rig):
+    it = rig(GetServers=[vm()])
+    it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
+    await asyncio.sleep(1)
+    assert it.learned.vpcs.of("msc1") == ("acme",)
+
+
+async def test_the_listing_of_vpcs_that_tells_the_tenant_shows_them(rig):
+    it = rig(GetVpcs=[vpc()])
+    it.session.learn_tenant()
+    await asyncio.sleep(1)
+    assert it.learned.vpcs.of("Msc1") == ("acme",)
+
+
 async def test_records_without_a_tenant_tell_nothing(rig):
     it = rig(GetServers=[vm(tenant=None), vm("y", tenant="")])
     it.session.vms.watch("u", Identity("Msc1", "acme", "x"))

@@ -20,4 +20,6 @@ def known_names(account: ResolvedAccount, cluster: str, configuration: str) -> K
     elsewhere = () if configuration in configurations else catalogue.clusters_of(configuration)
     if account.facts.name == OWN_ACCOUNT:
         return KnownNames(configurations, elsewhere=elsewhere)
-    return KnownNames(configurations, learned.pools.of(cluster), learned.images.of(cluster), elsewhere)
+    return KnownNames(
+        configurations, learned.pools.of(cluster), learned.images.of(cluster), elsewhere, learned.vpcs.of(cluster)
+    )
