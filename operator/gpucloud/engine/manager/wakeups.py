@@ -93,5 +93,6 @@ class Wakeups:
             if stored is not None:
                 pace = self._controllers[kind].pace
                 (pace.caused if caused else pace.served)(uid)
-                self._queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid))
+                lane = Lane.PEOPLE if stored.status.observed_generation < 0 else Lane.POLLS  # no status: a person waits for it
+                self._queue.add(Key(kind, stored.meta.namespace, stored.meta.name, uid), lane)
                 return

@@ -1,9 +1,10 @@
 """A work queue with client-go's contract, for one event loop.
 
 A key that is added several times is queued once. No two workers process one key at the same time. A key that is added while a
-worker processes it is queued again afterwards. The queue has three lanes: announced calls, user edits and deletions, polls.
-Announced calls go first, so that a call is sent while its announcement is recent. Within a lane, namespaces take turns, so that
-one tenant's thousand objects do not delay another tenant's only object. A heap holds the keys with a later due time.
+worker processes it is queued again afterwards. The queue has three lanes: announced calls; user edits and deletions, and
+objects that have no status yet; polls. Announced calls go first, so that a call is sent while its announcement is recent.
+Within a lane, namespaces take turns, so that one tenant's thousand objects do not delay another tenant's only object. A heap
+holds the keys with a later due time.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Key(NamedTuple):
 
 
 class Lane(IntEnum):
-    """Priority of a key: its status announces a call, a user edited or deleted the object, or the key is only polled."""
+    """Priority of a key: its status announces a call, a user edited it or waits for its first status, or it is only polled."""
 
     ANNOUNCED = 0
     PEOPLE = 1
