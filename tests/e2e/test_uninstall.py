@@ -12,6 +12,7 @@ import product
 from controlplane.access import VIEWER
 from helmcli import Helm, obtain_helm
 from support.chart import NAME, Chart
+from support.finals import REQUIRED
 from support.manifests import gpucloudaccount, gpuvm, secret
 
 RIGHTS = "rbac.authorization.k8s.io"
@@ -74,6 +75,20 @@ def test_refused_while_a_vm_lives_then_drained(here, sim, operator, has_finalize
     assert drained.returncode == 0, drained.stderr
     assert here.list("gpuvms") == []
     assert sim.vms() == []
+
+
+def test_a_drain_waits_for_the_final_snapshot_of_a_vm(here, sim, operator, has_finalizer, namespace):
+    """The cloud is busy at first: the GpuSnapshot that waits to order it is not deleted, so it is requested once."""
+    sim.fault(operation="CreateSnapshot", kind="status", status=429, times=1)
+    process = operator(poll_pending_seconds=0.2, poll_steady_seconds=0.5, create_grace_seconds=1)
+    here.apply(gpuvm("train", deletion=REQUIRED))
+    here.wait("gpuvm", "train", "condition=Ready")
+    drained = has_finalizer("Drain", f"--namespace={namespace}", "--timeout-seconds=200")
+    assert drained.returncode == 0, drained.stderr
+    assert sim.mutations() == ["CreateServer", "CreateSnapshot", "DestroyServer"]
+    assert [line.get("outcome") for line in process.logs()].count("FinalSnapshotRequested") == 1
+    assert (here.list("gpusnapshots"), sim.vms(), len(sim.snapshots())) == ([], [], 1)
+    assert f"GpuSnapshot {namespace}/train-final-" in drained.stdout + drained.stderr, "what stays is told"
 
 
 def test_retained_the_vm_runs_on_and_the_object_is_gone(here, sim, operator, has_finalizer, namespace):

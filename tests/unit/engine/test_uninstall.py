@@ -158,6 +158,23 @@ async def test_what_is_going_already_is_still_retained():
     assert kube.sent == [("retain", "gpuvms", "train")]
 
 
+async def test_what_takes_the_final_snapshot_of_a_vm_goes_after_it():
+    """The operator made it for the VM that is drained; without it the operator would make another one, and so on."""
+    taker = body("GpuSnapshot", "train-final")
+    taker["metadata"]["annotations"] = {"gpucloud.dev/final-snapshot-of": "uid-train"}
+    kube = Objects(taker, body("GpuSnapshot", "nightly"), body("GpuVM", "train"), looks=3)
+    vms = []
+
+    class Watched(list):
+        def append(self, call):
+            super().append(call)
+            vms.append((call[2], [item["metadata"]["name"] for item in kube.bodies if item["kind"] == "GpuVM"]))
+
+    kube.sent = Watched()
+    assert await guard(kube).clear(Policy.DRAIN, 60, told) == ()
+    assert sorted(vms) == [("nightly", ["train"]), ("train", ["train"]), ("train-final", [])]
+
+
 async def test_what_comes_meanwhile_goes_too():
     kube = Objects(body("GpuVM", "train"), looks=2)
     said = []

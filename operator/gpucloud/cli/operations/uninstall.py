@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
-from gpucloud.kinds.meta import GROUP, VERSION, ConditionType
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, ConditionType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -97,6 +97,7 @@ class Uninstall:
         """Delete all objects, repeatedly, until none is left or the time is over; return those that are left.
 
         What a drain leaves in the cloud all the same is told before its object is deleted: afterwards nothing here knows it.
+        What takes the final snapshot of a VM is deleted after the VM: else the operator would have to take it again and again.
 
         Raises:
             NotDoneError: the apiserver does not let us. That it does not answer is waited out.
@@ -108,7 +109,7 @@ class Uninstall:
                 bodies = await self._bodies()
                 if policy == Policy.DRAIN:
                     staying |= _report_staying([item for item in bodies if item[1]["metadata"]["uid"] not in staying], say)
-                for plural, body in bodies:
+                for plural, body in _unneeded(bodies):
                     await self._delete(plural, body, policy)
                 if not bodies or self._clock.mono() >= deadline:
                     return tuple(_left(body) for _, body in bodies)
@@ -144,6 +145,13 @@ class Uninstall:
         except KubeError as error:
             if not (error.gone or error.conflict):  # what bears the name by now is seen at the next look
                 raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
+
+
+def _unneeded(bodies: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the objects without those that take the final snapshot of another one of them."""
+    found = list(bodies)
+    uids = {body["metadata"]["uid"] for _, body in found}
+    return [item for item in found if (item[1]["metadata"].get("annotations") or {}).get(FINAL_SNAPSHOT_OF) not in uids]
 
 
 def _report_staying(bodies: Iterable[tuple[str, Mapping[str, Any]]], say: Callable[[str], None]) -> set[str]:
