@@ -25,6 +25,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a VM takes along a snapshot that another is made from": ("copied as it goes",),
     "a namespace copies the disk of another's VM": ("shared account", "own account"),
     "a VM is destroyed before its final snapshot is ready": ("saved and let go",),
+    "a lost VM is recreated though its spec does not ask for that": ("lost unasked",),
+    "a VM is recreated without end": ("lost again and again",),
     "a namespace adopts the VPC of another": ("shared account", "own account"),
     "a restart annotation counts again when the status was wiped": ("restart and wipe",),
     "objects that wait for each other quote each other": ("each waits for the other",),

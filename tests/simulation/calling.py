@@ -51,6 +51,7 @@ class Calling:
             "CreateFailed": self._is_broken,
             "VMFailed": self._is_broken,
             "OrderOverdue": self._is_overdue,
+            "RecreationLimited": self._is_recreated_often,
             "VMLost": lambda life: not self._has_its_own(life),
             "SnapshotLost": lambda life: not self._has_its_own(life),
             "VPCLost": lambda life: not self._has_its_own(life),
@@ -121,6 +122,9 @@ class Calling:
         standing = {one.uid for one in judge.books.standing()}
         rows = ((row, maker) for row, maker in self._rows(life) if name_of(row).startswith(name) or name_of(row) in chosen)
         return any(judge.is_unmarked(life, row) if maker == life.uid else maker not in standing for row, maker in rows)
+
+    def _is_recreated_often(self, life: Life) -> bool:
+        return self._world.judge.recreating.is_limited(life)
 
     def _is_broken(self, life: Life) -> bool:
         """Whether its VM has failed: what it ordered, what it adopted, or what passes for its own under the chosen name."""

@@ -342,22 +342,23 @@ class Cloud:
 
     def make_snapshot(self, name: str, source: tuple[str, str, str], who: str) -> bool:
         """Somebody else takes a snapshot of a VM."""
-        cluster, vpc, vm = source
-        wanted = Snapshot(cluster, vpc, name, vm, "", 0, "acme", who)
+        wanted = Snapshot(*source[:2], name, source[2], "", 0, "acme", who)
         return self._outside(lambda: self.world.create_snapshot(wanted, self.now()), who)
 
     def end_vm(self, name: str, vpc: str, cluster: str) -> bool:
         """Somebody else destroys the VM of that name."""
         return self._outside(lambda: self.world.destroy_vm(self._vm(name, vpc, cluster), self.now(), delete_snapshots=False))
 
+    def fail_vm(self, name: str, vpc: str, cluster: str) -> bool:
+        return self._outside(lambda: self.world.vms.force(self._vm(name, vpc, cluster), "FAILED", self.now()))
+
     def power_vm(self, name: str, vpc: str, cluster: str, *, on: bool) -> bool:
         """Somebody else starts or stops it."""
-        vms = self.world.vms
-        return self._outside(lambda: (vms.start if on else vms.stop)(self._vm(name, vpc, cluster), self.now()))
+        switch = self.world.vms.start if on else self.world.vms.stop
+        return self._outside(lambda: switch(self._vm(name, vpc, cluster), self.now()))
 
-    def _vm(self, name: str, vpc: str, cluster: str) -> Vm:
-        vm: Vm = self.world.vms.require((cluster, vpc, name), "acme")
-        return vm
+    def _vm(self, name: str, vpc: str, cluster: str) -> Any:
+        return self.world.vms.require((cluster, vpc, name), "acme")
 
     def _outside(self, deed: Any, who: str = "somebody") -> bool:
         self.notice()

@@ -169,7 +169,7 @@ class Forgiving(Witness):
             life = self.books.lives.get(order.uid)
             if asked != (name_of(row), kind, place_of(row)) or order.answer == "refused" or life is None or not life.chosen:
                 continue
-            if life.is_outlived_by(self.time_of(row), self._heard_within()):
+            if life.is_outlived_by(self.time_of(row), self.heard_within()):
                 continue  # nobody acts any more for what is gone, and what others have ordered has orders of its own
             if self._free_at(kind, order.at) <= self.time_of(row):
                 if life.tampered_at >= order.at:
@@ -223,7 +223,7 @@ class Forgiving(Witness):
         """
         if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
             return False
-        if life.is_outlived_by(self.time_of(row), self._heard_within()):
+        if life.is_outlived_by(self.time_of(row), self.heard_within()):
             return False
         began = self._recorded(intent)
         sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.world.vms import Vm
 from simulation.cloud import name_of, place_of
 from simulation.deeds import RELEASE
+from simulation.recreating import asks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ SKEW = timedelta(hours=1)  # by which a process's clock may be ahead
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A GpuVM that has entered deletion."""
+    """A GpuVM that has entered deletion, or whose VM has failed and is replaced."""
 
     uid: str
     entered: datetime
@@ -40,7 +41,7 @@ class Guarding:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._passed: defaultdict[str, dict[str, Departure]] = defaultdict(dict)  # by process and UID
+        self._passed: defaultdict[str, dict[tuple[str, datetime], Departure]] = defaultdict(dict)  # by process; UID and time
         self._begun: set[tuple[str, str]] = set()  # process and UID of what was destroyed under a release
         self._released: defaultdict[str, list[tuple[float, datetime]]] = defaultdict(
             list
@@ -79,11 +80,11 @@ class Guarding:
         self._note_releases()
         if self._is_released(life) or life.keeps() or life.now is None or life.tampered_at == self._world.loop.time():
             self._held.discard(life.uid)
-        elif by_operator and life.deleting and life.status.get("deletionHeldAt") and life.uid not in self._held:
+        elif by_operator and _entered(life) and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
             self._world.judge.sometimes["deletion held"] += 1
             among = [one for one in self._departures() if not self._is_known_as_released(one.uid)]
-            if not self._is_crowd(self._departure(life), among):
+            if not any(self._is_crowd(one, among) for one in self._departures() if one.uid == life.uid):
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
     def destroys(self, process: Process, name: str, place: tuple[str, str]) -> None:
@@ -95,12 +96,7 @@ class Guarding:
             return
         for row, maker in self._vms():
             life = self._world.judge.books.lives.get(maker)
-            if (
-                (name_of(row), place_of(row)) != (name, place)
-                or life is None
-                or row.leaving
-                or "deletionTimestamp" not in life.last["metadata"]
-            ):
+            if (name_of(row), place_of(row)) != (name, place) or life is None or row.leaving or _entered(life) is None:
                 continue
             if self._is_released(life):
                 self._begun.add((process.name, life.uid))
@@ -111,10 +107,10 @@ class Guarding:
                 self._lets_pass(process, life)
 
     def _lets_pass(self, process: Process, life: Life) -> None:
-        passed = self._passed[process.name]
-        if life.uid in passed:
+        passed, entered = self._passed[process.name], _entered(life)
+        if entered is None or (life.uid, entered) in passed:
             return
-        departure = passed[life.uid] = Departure(life.uid, _entered(life), self._known_price(life))
+        departure = passed[life.uid, entered] = Departure(life.uid, entered, self._known_price(life))
         among = [one for one in passed.values() if not self._is_released(self._life(one.uid))]
         if self._is_crowd(departure, among):
             names = ", ".join(self._life(one.uid).name for one in among)
@@ -184,7 +180,7 @@ class Guarding:
 
     def may_hold(self, life: Life) -> bool:
         """Whether a guard may hold this deletion: there is one, and no person has said that the deletion was meant."""
-        return self.on and life.kind == "GpuVM" and life.deleting and not self._is_released(life)
+        return self.on and life.kind == "GpuVM" and _entered(life) is not None and not self._is_released(life)
 
     def _has_room(self, life: Life) -> bool:
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
@@ -210,10 +206,8 @@ class Guarding:
 
     def _departures(self) -> list[Departure]:
         lives = self._world.judge.books.lives.values()
-        return [self._departure(one) for one in lives if one.kind == "GpuVM" and "deletionTimestamp" in one.last["metadata"]]
-
-    def _departure(self, life: Life) -> Departure:
-        return Departure(life.uid, _entered(life), max(self._prices(life)))
+        found = ((one, _entered(one)) for one in lives if one.kind == "GpuVM")
+        return [Departure(one.uid, entered, max(self._prices(one))) for one, entered in found if entered is not None]
 
     def _known_price(self, life: Life) -> float:
         """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""
@@ -258,18 +252,18 @@ class Guarding:
         What a namespace said lately counts: an operator reads it every few seconds.
         """
         lately = [was for until, was in self._released[life.namespace] if self._world.loop.time() - until < READ_SECONDS]
-        entered = life.last["metadata"].get("deletionTimestamp")
-        return self._says_so(life) or (entered is not None and any(_time(entered) <= was for was in lately))
+        entered = _entered(life)
+        return self._says_so(life) or (entered is not None and any(entered <= was for was in lately))
 
     def _says_so(self, life: Life) -> bool:
         """Whether the object, or its namespace, says now that this deletion was meant."""
-        meta = life.last["metadata"]
-        if self._stamp((meta.get("annotations") or {}).get(RELEASE)) is not None:
+        meta, entered = life.last["metadata"], _entered(life)
+        own = self._stamp((meta.get("annotations") or {}).get(RELEASE))
+        if own is not None and ("deletionTimestamp" in meta or (entered is not None and entered <= own)):
             return True
         namespace = self._world.actors.admin.get(f"/api/v1/namespaces/{meta['namespace']}") or {}
         stamp = self._stamp((namespace.get("metadata", {}).get("annotations") or {}).get(RELEASE))
-        entered = meta.get("deletionTimestamp")
-        return entered is not None and stamp is not None and _time(entered) <= stamp
+        return entered is not None and stamp is not None and entered <= stamp
 
     def _stamp(self, text: str | None) -> datetime | None:
         if not text:
@@ -282,8 +276,10 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _entered(life: Life) -> datetime:
-    return _time(life.last["metadata"]["deletionTimestamp"])
+def _entered(life: Life) -> datetime | None:
+    """When it entered deletion, or failed as its status says, if its spec then asks for another VM."""
+    since = life.last["metadata"].get("deletionTimestamp") or (life.status.get("failedSince") if asks(life) else None)
+    return None if since is None else _time(str(since))
 
 
 def _accepted(life: Life) -> list[float]:

@@ -21,6 +21,7 @@ from simulation.offering import Offering
 from simulation.ordering import Ordering
 from simulation.promises import POWER, Promises
 from simulation.publishing import PUBLISHED, Publishing
+from simulation.recreating import Recreating
 from simulation.saving import Saving
 from simulation.scenario import ENDPOINT
 from simulation.sightings import GoodListing
@@ -44,7 +45,7 @@ class Judge(Ordering):
         super().__init__(world)
         self._promises = Promises(world, self.found)
         self.collecting, self.calling = Collecting(world), Calling(world)
-        self.publishing, self.saving = Publishing(world), Saving(world)
+        self.publishing, self.saving, self.recreating = Publishing(world), Saving(world), Recreating(world)
         self.hosts, self.offering = HostRequests(world), Offering(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
@@ -125,6 +126,7 @@ class Judge(Ordering):
         self.collecting.committed(life)
         self.publishing.noted(life)
         self.saving.committed(life)
+        self.recreating.committed(life, by_operator=commit.user == OPERATOR)
         self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
@@ -201,7 +203,7 @@ class Judge(Ordering):
             asked = {key.lower(): value for key, value in request.query}
             place = (asked.get("cluster", "").casefold(), asked.get("namespace", ""))
             self.guarding.destroys(process, name, place)
-            self.saving.destroys(name, place, self._heard_within())
+            self.saving.destroys(name, place, self.heard_within())
         self._called |= {name: now} if operation in {*POWER, "DestroyServer"} else {}
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self.waiting.destroys(name)

@@ -70,11 +70,11 @@ class Ordering(Verdicts):
         if not recording:
             everybody = [life for life in self.books.texts.mentioning(name) if life.kind == kind]
             uid = everybody[-1].uid if everybody else ""
-            if not any(life.forced and now - life.went_at < self._heard_within() for life in everybody[-1:]):
+            if not any(life.forced and now - life.went_at < self.heard_within() for life in everybody[-1:]):
                 self.found("record", f"{operation} {name!r} was sent, and no status records it")
-        elif not any(life.has_finalizer or now - life.restored_at < self._heard_within() for life in recording):
+        elif not any(life.has_finalizer or now - life.restored_at < self.heard_within() for life in recording):
             self.found("finalizer", f"{operation} {name!r} was sent before the finalizer of {recording[-1].name} was visible")
-        elif all(life.kind == kind and life.deleting and now - life.went_at > self._heard_within() for life in recording):
+        elif all(life.kind == kind and life.deleting and now - life.went_at > self.heard_within() for life in recording):
             self.found("bought to go", f"{operation} {name!r} was sent, and {recording[-1].name} is being deleted for long")
         asked = str(json.loads(request.body).get("configuration") or "")
         if recording and operation == "CreateServer" and not any(life.records_configuration(asked) for life in recording):
@@ -109,7 +109,7 @@ class Ordering(Verdicts):
         Excused: the call of an object that has gone, or whose status somebody else wrote, within the time that a call is on its
         way. The collector's calls are for objects that are gone; what is destroyed though no object goes, is ``unasked``.
         """
-        now, slack = self._world.loop.time(), self._heard_within()
+        now, slack = self._world.loop.time(), self.heard_within()
         rows = self._world.cloud.called(name)
         owners = (self.books.lives.get(maker) for table, _, maker in rows if KINDS_OF[table] == CHANGES[operation])
         marked = [life for life in owners if life is not None and not life.chosen]

@@ -81,6 +81,8 @@ class OwnerActs:
             spec["deletion"] = {**spec.get("deletion", {}), "finalSnapshot": "Required"}
         priority = choose("vm priority", (0, 7, -7), (6, 1, 1))
         spec |= {"placement": spec.get("placement", {}) | {"priority": priority}} if priority else {}
+        if choose("vm on loss", ("Fail", "Recreate"), (5, 1)) == "Recreate":
+            spec["onLoss"] = "Recreate"
         if choose("vm image", ("", "snapshot"), (9, 1)):
             spec["image"] = {"snapshotRef": {"name": "s"}}
         namespace, name = self._namespace(), self._name()

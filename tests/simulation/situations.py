@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation import adopting, crossings, impostors, last_snapshots, people_plots, wrong_answers
+from simulation import adopting, crossings, impostors, last_snapshots, losing, people_plots, wrong_answers
 from simulation.stage import Stage
 
 if TYPE_CHECKING:
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     from simulation.choices import Choices
     from simulation.world import World
 
-SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE = 0.25, 0.3, 0.02, 0.08, 0.06  # of the histories
+SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE, LOSING_SHARE = (
+    0.25,
+    0.3,
+    0.02,
+    0.08,
+    0.06,
+    0.06,
+)  # of the histories
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
-SAVING = last_snapshots.PLOTS  # in the same way
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING
+SAVING, LOSING = last_snapshots.PLOTS, losing.PLOTS  # in the same way
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -32,7 +39,8 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     lasting = _one(choices, "lasting situation", LASTING, LASTING_SHARE)
     adopts = _one(choices, "adopting situation", ADOPTING, ADOPTING_SHARE)
     saves = _one(choices, "saving situation", SAVING, SAVING_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts, saves) if plot)
+    loses = _one(choices, "losing situation", LOSING, LOSING_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:

@@ -103,9 +103,9 @@ class Verdicts(Forgiving):
         late = "call on its way" if self._called.get(name_of(row), math.inf) <= life.let_go_at else ""
         if life.released and life.now is None and not self.forgives(late) and not self.ambiguous(kind, row):
             self.found("foreign", f"{what}, which was let go before")
-        elif destroys and not life.asked_to_go and not self.goes_along(life) and not self.may_be_unnoticed(life):
+        elif destroys and not life.asked_to_go and not self._goes_along(life, row) and not self.may_be_unnoticed(life):
             self.found("unasked", what)
-        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self._heard_within():
+        elif destroys and life.kept_since is not None and self._world.loop.time() - life.kept_since > self.heard_within():
             self.found("kept", f"{what}, which was to stay, or to be left alone, for long")
 
     def _adopted(self, kind: str, row: Row, *, destroys: bool) -> bool:
@@ -127,6 +127,9 @@ class Verdicts(Forgiving):
             and (life.spec.get("deletion") or {}).get("policy") == "Delete"
             for life in adopters
         )
+
+    def _goes_along(self, life: Life, row: Row) -> bool:
+        return self.goes_along(life) or self.recreating.replaces(life, row)
 
     def goes_along(self, life: Life) -> bool:
         """A snapshot may go with its VM where both specs allow it."""

@@ -81,7 +81,7 @@ class Witness:
         """Whether somebody put back an older record so lately that what was done since may be done again, or be unknown."""
         return self._world.loop.time() - life.restored_at < RESTORED_SECONDS
 
-    def _heard_within(self) -> float:
+    def heard_within(self) -> float:
         """Seconds within which an operator has heard what somebody said, and its last call from before has arrived."""
         deaf = self._world.weather.deafens() and self._world.loop.time() - self._world.healed_at < OUTAGE_SECONDS
         return CALL_SECONDS + (OUTAGE_SECONDS if deaf else 0.0)

@@ -247,7 +247,8 @@ def any_vm(r, *, going=False):
         "snapshots": r.choice(("Keep", "Delete")),
         "finalSnapshot": r.choice(("None", "Required")),
     }
-    spec = builders.a_spec(**a_name(r, "vmName"), powerState=r.choice(("Running", "Stopped")), deletion=deletion)
+    wishes = {"powerState": r.choice(("Running", "Stopped")), "onLoss": r.choice(("Fail", "Recreate")), "deletion": deletion}
+    spec = builders.a_spec(**a_name(r, "vmName"), **wishes)
     base = builders.facts(spec=spec)
     elsewhere = base.identity._replace(vpc="acme-other")
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)

@@ -25,6 +25,7 @@ HARMLESS = {
     Reason.STARTING: "what was asked for is under way",
     Reason.STOPPING: "what was asked for is under way",
     Reason.RESTARTING: "what was asked for is under way",
+    Reason.RECREATING: "what was asked for is under way",
     Reason.REBOOTING: "what was asked for is under way",
     Reason.REPROVISIONING: "what was asked for is under way",
     Reason.DELETING: "what was asked for is under way; the page has a row for a deletion that hangs",

@@ -155,6 +155,10 @@ class Order(Model):
     reorders: Annotated[
         int, Field(ge=0, le=1000, description="How often it was ordered again because an accepted order never showed.")
     ] = 0
+    recreation: Annotated[
+        int | None,
+        Field(ge=1, description="Which recreation it is, in place of a VM that was lost or had failed. Absent: none."),
+    ] = None
     refused_generation: Annotated[
         int | None, Field(ge=0, description="Generation of the spec for which the cloud's refusal is final.")
     ] = None

@@ -21,6 +21,7 @@ from gpucloud.kinds.deletion import (
 from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
+from gpucloud.kinds.recreation import FailedSince, OnLoss, RecreationTimes
 from gpucloud.kinds.schema import INT32_MAX
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "GpuVMStatus",
     "Image",
     "KeySelector",
+    "OnLoss",
     "Operation",
     "Outcome",
     "PowerState",
@@ -255,6 +257,14 @@ class GpuVMSpec(AdoptingSpec):
     power_state: Annotated[PowerState, Field(description="Running or Stopped. A stopped VM still pays for its disk.")] = (
         PowerState.RUNNING
     )
+    on_loss: Annotated[
+        OnLoss,
+        Field(
+            description="What is done when the VM was deleted outside Kubernetes, or the cloud reports CREATE_FAILED or "
+            "FAILED. Fail: nothing; the object is Stalled. Recreate: a failed one is destroyed, and a new one created, at most "
+            "3 times an hour; what was on its disks is lost."
+        ),
+    ] = OnLoss.FAIL
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
     placement: Annotated[
         PlacementSpec | None,
@@ -360,6 +370,8 @@ class GpuVMStatus(CloudStatus):
         str | None,
         Field(max_length=253, description="Value of gpucloud.dev/restart-requested-at that was answered last."),
     ] = None
+    recreations: RecreationTimes = None
+    failed_since: FailedSince = None
     deletion_held_at: Annotated[
         Time | None,
         Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),

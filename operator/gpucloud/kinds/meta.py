@@ -75,6 +75,7 @@ class Reason(StrEnum):
     DELETING = "Deleting"
     TAKING_FINAL_SNAPSHOT = "TakingFinalSnapshot"
     DRIFTED = "Drifted"
+    RECREATING = "Recreating"
     UNKNOWN_STATE = "UnknownState"
     # settled as asked
     RUNNING = "Running"
@@ -87,6 +88,7 @@ class Reason(StrEnum):
     SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     RATE_LIMITED = "RateLimited"
+    RECREATION_LIMITED = "RecreationLimited"
     DEPENDENCY_NOT_READY = "DependencyNotReady"
     ACCOUNT_NOT_READY = "AccountNotReady"
     # cannot see

@@ -24,6 +24,7 @@ UNCOUNTED = frozenset(
         Reason.ACCOUNT_NOT_READY,
         Reason.OBSERVE_ONLY,
         Reason.LIMIT_REACHED,
+        Reason.RECREATION_LIMITED,
     }
 )
 

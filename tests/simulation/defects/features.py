@@ -1,4 +1,4 @@
-"""Defects of adoption, of bare metal hosts, and of GpuOffers."""
+"""Defects of adoption, of recreation, of bare metal hosts, and of GpuOffers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
+from gpucloud.reconcile.gpuvm import on_loss, recreate
 from simulation.planting import Defect, named, replace
 
 FEATURES: dict[str, Defect] = {}
@@ -22,6 +23,18 @@ def adopted_is_destroyed() -> None:
 def required_is_bought() -> None:
     """adoption: Required is read as IfExists."""
     replace(adoption.missing_required, lambda _: None)
+
+
+@named(FEATURES, "a lost VM is recreated though its spec does not ask for that")
+def recreated_unasked() -> None:
+    """spec.onLoss: Fail is read as Recreate."""
+    replace(on_loss.asks_recreation, lambda _: True)
+
+
+@named(FEATURES, "a VM is recreated without end")
+def recreated_without_end() -> None:
+    """The limit counts nothing."""
+    replace(recreate._limited, lambda *_: None)
 
 
 @named(FEATURES, "a new process sends a host's announced operation again")

@@ -48,6 +48,7 @@ VM_ACCEPTED = [
     ("adopted without keys", {"vmName": "Old_VM.1", "adoption": "Required", "sshKeys": None}),
     ("adopted, else created", {"vmName": "old", "adoption": "IfExists"}),
     ("its snapshots go with it", {"deletion": {"snapshots": "Delete"}}),
+    ("a new one in place of a lost one", {"onLoss": "Recreate"}),
     ("a last snapshot of it is kept", {"deletion": {"finalSnapshot": "Required"}}),
     ("null is absence", {"image": {"snapshot": None}}),
 ]  # fmt: skip
@@ -117,6 +118,7 @@ VM_REFUSED = [
     ("a disk size with a unit", {"rootDiskGiB": "200Gi"}, "spec.rootDiskGiB", "must be of type integer"),
     ("an unknown power state", {"powerState": "Off"}, "spec.powerState", 'supported values: "Running", "Stopped"'),
     ("an unknown policy", {"deletion": {"policy": "Keep"}}, "spec.deletion.policy", '"Delete", "Retain"'),
+    ("an unknown answer to a loss", {"onLoss": "Retry"}, "spec.onLoss", 'supported values: "Fail", "Recreate"'),
     ("an unknown last snapshot", {"deletion": {"finalSnapshot": "Yes"}}, "spec.deletion.finalSnapshot", '"None", "Required"'),
     ("an unknown policy for snapshots", {"deletion": {"snapshots": "Retain"}}, "spec.deletion.snapshots", '"Keep", "Delete"'),
 ]  # fmt: skip
@@ -154,6 +156,7 @@ VM_FREE = [
     Edit("powerState", "Stopped", "Running"),
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),
+    Edit("onLoss", "Fail", "Recreate"),
     Edit("deletion.finalSnapshot", "Required", "None"),
     Edit("deletion.snapshots", "Delete", "Keep"),
 ]
@@ -163,6 +166,7 @@ VM = Cases(
     defaults={
         "adoption": "Never",
         "powerState": "Running",
+        "onLoss": "Fail",
         "deletion": {"snapshots": "Keep", "finalSnapshot": "None"},
         "progressDeadlineSeconds": 1800,
     },

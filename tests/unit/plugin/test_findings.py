@@ -36,7 +36,7 @@ def older(plural):
 def newer(plural):
     definition = deepcopy(CRDS[plural])
     properties = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
-    properties["spec"]["properties"]["onLoss"] = {"type": "string"}
+    properties["spec"]["properties"]["onEviction"] = {"type": "string"}
     return {**CRDS, plural: definition}
 
 
@@ -54,7 +54,7 @@ def test_nothing_is_found_where_all_is_well():
         ({"kinds": None}, ERROR, "definitions", "does not serve"),
         ({"kinds": WELL.kinds - {"gpuvpcs"}}, ERROR, "definitions", "gpuvpcs.gpucloud.dev is not installed"),
         ({"definitions": older("gpuvms")}, WARNING, "definitions", "it lacks status.vmId"),
-        ({"definitions": newer("gpuvms")}, NOTE, "definitions", "it also has spec.onLoss"),
+        ({"definitions": newer("gpuvms")}, NOTE, "definitions", "it also has spec.onEviction"),
         ({"rights": {**WELL.rights, WANTED_RIGHTS[0]: False}}, NOTE, "rights", f"{WANTED_RIGHTS[0].verb} gpuvpcs"),
         ({"unread": {"gpuvms": "forbidden"}}, ERROR, "rights", "gpuvms could not be looked at: forbidden"),
         ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train"),

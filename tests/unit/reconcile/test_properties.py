@@ -213,15 +213,37 @@ def one_is_asked_for_in_the_cloud_as_this_process_has_announced_and_rarely(f, pl
         assert f.snapshots.as_of >= attempt.at + 300
 
 
+def asks_for_another(f):
+    """Whether the spec asks for a new VM in place of a lost one that was created for the object."""
+    if not isinstance(f.spec, GpuVMSpec) or f.meta.deleting:
+        return False
+    asks = f.spec.on_loss == "Recreate" and f.spec.power_state == "Running"
+    return asks and f.tracked.order is not None and f.tracked.order.origin == "Created"
+
+
+def has_failed_and_is_replaced(f):
+    """Whether a fresh listing shows a failed VM, of a spec that asks for another one and keeps nothing of this one."""
+    fresh = isinstance(f.found, Present) and f.found.as_of >= NOW - FRESH_SECONDS
+    keeps = f.spec.deletion.policy == "Retain" or f.spec.deletion.final_snapshot == "Required"
+    return asks_for_another(f) and fresh and f.found.record.status in {"FAILED", "CREATE_FAILED"} and not keeps
+
+
+def is_recreated(f):
+    """Whether a VM that is lost or gone is asked for again, and two listings lack it."""
+    return asks_for_another(f) and known_as(f, "Lost", "Gone") and f.found.confirmed is not None
+
+
 def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     if plan.action not in DESTROYS:
         return
-    assert f.meta.deleting
+    assert f.meta.deleting or has_failed_and_is_replaced(f)
     assert not retained(f)
     assert not f.dependents
     if isinstance(f.spec, GpuVpcSpec):
         assert (f.occupants.names, f.occupants.as_of >= NOW - FRESH_SECONDS) == ((), True)
-    assert getattr(f, "hold", None) is None, "the brake holds it"
+    assert getattr(f, "hold", None) is None or not f.meta.deleting, "the brake holds it"
+    if not f.meta.deleting:
+        return
     if isinstance(f.spec, GpuVMSpec) and f.spec.deletion.snapshots == "Delete":
         assert isinstance(f.snapshots, SnapshotsOfVm)
         assert f.snapshots.as_of >= max(NOW - FRESH_SECONDS, f.deletion_seen)
@@ -237,7 +259,7 @@ def nothing_is_ordered_without_proof_and_a_record(f, plan):
     assert not f.namespace_terminating
     assert shown_free(f)
     assert f.found.as_of >= NOW - FRESH_SECONDS
-    assert not seen(f)  # what was seen and is lost is not made again
+    assert not seen(f) or is_recreated(f)  # what was seen and is lost is not made again unasked
     assert all(need.readiness is Readiness.READY for need in f.needs)
     assert getattr(f.spec, "adoption", None) is not Adoption.REQUIRED
     if isinstance(f.spec, GpuSnapshotSpec):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Status
 
 # Fields that later decisions read, or that answer a request; not informative ones.
-RECORDS = frozenset({"observed_generation", "tenant", "held_secret", "deletion_held_at", "final_snapshot", "connection"})
+RECORDS = frozenset(
+    {"observed_generation", "tenant", "held_secret", "deletion_held_at", "final_snapshot", "recreations", "connection"}
+)
 IN_PROGRESS = "InProgress"  # outcome of an operation
 ANSWERS = "last_handled_"  # how the fields begin that answer a request
 OUR_CONDITIONS = frozenset(map(str, ConditionType))

@@ -92,6 +92,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def dependents(self, stored: CachedObject[P, S], spec: P) -> Iterator[str]:
         """Yield the objects that still need the resource of an object that is being deleted, as messages name them."""
 
+    def may_be_destroyed(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the object's resource may be destroyed soon, so that its dependents count."""
+        return stored.meta.deleting
+
     def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
         """Return further identities that the object watches, by name of the inventory."""
         return {}
@@ -216,7 +220,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             account = self.account(stored, spec)
             request.remember(self.store.entries, stored, account.session)
             facts = self._observed_facts(stored, spec, account)
-            if facts.meta.deleting or facts.seen or not is_proven_free(facts):
+            exists = facts.seen and not facts.recreates
+            if facts.meta.deleting or exists or not is_proven_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self.account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
@@ -321,7 +326,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "account": account.facts,
             "account_undecided": self._choice.is_undecided(stored, spec, account),
             "owner": self._ownership.owner(meta.uid),
-            "dependents": tuple(self.dependents(stored, spec)) if meta.deleting else (),
+            "dependents": tuple(self.dependents(stored, spec)) if self.may_be_destroyed(stored) else (),
             "synced": self._deps.synced(),
             "may_adopt": not sharing.is_isolated(self._deps.objects, account),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),

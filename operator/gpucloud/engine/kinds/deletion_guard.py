@@ -24,6 +24,7 @@ from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from gpucloud.engine.kube.namespaces import Namespaces
     from gpucloud.engine.runtime.clock import Clock
@@ -69,12 +70,17 @@ class DeletionGuard:
         """Return the number of held deletions by namespace, for metrics."""
         return {(namespace,): float(count) for namespace, count in Counter(item.namespace for item in self._held()).items()}
 
-    def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool) -> None:
-        """Count a deletion that destroys a VM. ``held``: the object's status says that it is held; it is, until released."""
-        if not self.on or meta.deleted_at is None:
+    def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool, failed_since: datetime | None = None) -> None:
+        """Count a deletion that destroys a VM, or one that has failed since then and is destroyed for another.
+
+        ``held``: the object's status says that it is held; it is, until released.
+        """
+        requested_at = meta.deleted_at or failed_since
+        if not self.on or requested_at is None:
             return
-        now, known = self._clock.wall(), self._deletions.get(meta.uid)
+        now, known = self._clock.wall(), self._not_of_earlier_vm(meta.uid, requested_at)
         own = deletion_guard.release(meta.annotations.get(Annotation.BRAKE_RELEASED_AT), now, "this object")
+        released_itself = own.at is not None if meta.deleting else own.covers(requested_at)
         self._troubles[meta.uid] = own.trouble
         self._gone.pop(meta.uid, None)
         self._newcomers |= known is None
@@ -82,11 +88,11 @@ class DeletionGuard:
         fresh = VmDeletion(
             uid=meta.uid,
             namespace=meta.namespace,
-            requested_at=meta.deleted_at,
+            requested_at=requested_at,
             price=price,
             admitted=known is not None and known.admitted,
-            released=own.at is not None or self._release_of(meta.namespace).covers(meta.deleted_at),
-            released_itself=own.at is not None,
+            released=released_itself or self._release_of(meta.namespace).covers(requested_at),
+            released_itself=released_itself,
             held=held,
         )
         self._set(fresh)
@@ -95,6 +101,18 @@ class DeletionGuard:
         if held and not self._holding:
             self._log(self._held())
         self._prune()
+
+    def _not_of_earlier_vm(self, uid: str, requested_at: datetime) -> VmDeletion | None:
+        """Return what is counted for this object; the destruction of an earlier VM of it goes on counting by itself."""
+        known = self._deletions.get(uid)
+        if known is None or known.requested_at == requested_at:
+            return known
+        self.drop(uid)
+        if self._deletions.pop(uid, None) is not None:
+            earlier = replace(known, uid=f"{uid}/{known.requested_at.isoformat()}")
+            self._gone[earlier.uid] = self._gone.pop(uid)
+            self._set(earlier)
+        return None
 
     def drop(self, uid: str) -> None:
         """Stop counting a deletion that destroys no VM, or no longer does. An admitted one stays counted for two windows."""

@@ -119,6 +119,8 @@ class OrderTracker:
         if known.tracked is not None:
             if not orders.may_exist(known.tracked.order):
                 known.tenancy = known.ordered_with = None
+            if orders.was_seen(known.tracked.order):  # calls for the resource that is gone say nothing of the new one
+                known.history = replace(self._history(known), attempts={})
             known.tracked = orders.record(known.tracked, order, self._clock.mono())
             known.versions |= {takeover.version_of(order)}
 

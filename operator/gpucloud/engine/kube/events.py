@@ -25,6 +25,7 @@ CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was ann
     Reason.RESTARTING: "a restart was requested",
     Reason.DRIFTED: "it was switched outside Kubernetes, against spec.powerState",
     Reason.DELETING: "this object is being deleted",
+    Reason.RECREATING: "the VM was lost or has failed, and spec.onLoss is Recreate",
 }
 
 

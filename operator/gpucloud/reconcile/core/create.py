@@ -52,6 +52,8 @@ def free_from(f: CloudFacts[Any, Any, Any]) -> float:
     """
     attempt = f.attempt(f.subject.create) if f.tracked.earlier_unclear else None
     listed = evidence.missing_from(f.tracked, f.limits.grace, f.history.first_seen)
+    if f.recreates and f.state is OrderState.LOST:  # what listings lacked for a grace may come back
+        listed = max(listed, f.tracked.since + f.limits.grace)
     return listed if attempt is None else max(listed, attempt.at)
 
 
@@ -78,7 +80,7 @@ def is_free(f: CloudFacts[Any, Any, Any]) -> bool:
 
 
 def _needs_two(f: CloudFacts[Any, Any, Any]) -> bool:
-    return f.tracked.earlier_unclear or f.chosen_name
+    return f.tracked.earlier_unclear or f.chosen_name or f.recreates
 
 
 def is_proven_free(f: CloudFacts[Any, Any, Any]) -> bool:

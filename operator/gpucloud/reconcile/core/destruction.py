@@ -82,14 +82,14 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
-def send(f: CloudFacts[Any, S, Any], said: Verdict) -> Plan[S]:
-    """Announce the destroying call, with the order in state Destroying, and send it.
+def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
+    """Announce the destroying call, with the order in state Destroying and ``changes`` of the status, and send it.
 
     If no record tells what was ordered, this one tells it from now on, and with which account. Another object's record in the
     status gives way to it: what bears this object's mark is destroyed.
     """
     if f.order is not None:
-        return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.tracked, f.now.mono).order)
+        return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.tracked, f.now.mono).order, **changes)
     found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
     where: dict[str, Any] = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
     return plan_action(f, f.subject.destroy, said, order=orders.destroying(found, f.now.mono).order, **where)

@@ -39,6 +39,7 @@ S = TypeVar("S", bound=CloudStatus)
 R = TypeVar("R")
 
 FRESH_INTERVALS = 5  # of the fast poll
+NOT_RECREATED = "It is not recreated automatically: to get a new one, delete this object and apply it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,16 @@ class CloudFacts(ABC, Generic[P, S, R]):
     def how_lost(self) -> str:
         """How the resource may have been deleted, after "was deleted"."""
         return "outside Kubernetes"
+
+    @property
+    def recreates(self) -> bool:
+        """Whether the spec asks for a new resource in place of the lost one."""
+        return False
+
+    @property
+    def way_to_new(self) -> str:
+        """What to do for a new resource in place of the lost one."""
+        return f"{NOT_RECREATED}."
 
     @abstractmethod
     def observed(self) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def _unprovable(f: CloudFacts[Any, Any, Any]) -> str:
 
 def _waits_for_name(f: CloudFacts[Any, Any, Any]) -> bool:
     """Whether this object creates its resource when the name is free."""
-    return not (f.adoption is Adoption.REQUIRED or f.seen)
+    return not (f.adoption is Adoption.REQUIRED or (f.seen and not f.recreates))
 
 
 def _another(f: CloudFacts[Any, Any, Any]) -> str:
@@ -220,8 +220,8 @@ def _maybe_own(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Report a lost resource: it was seen, and listings lack it now. It is not created again."""
-    if not isinstance(f.found, Absent) or not f.seen:
+    """Report a lost resource: it was seen, and listings lack it now. It is created again only where the spec asks for that."""
+    if not isinstance(f.found, Absent) or not f.seen or f.recreates:
         return None
     if f.state not in {OrderState.LOST, OrderState.GONE}:  # Gone without a deletion: a restored status
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
@@ -244,10 +244,7 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
             f"The adopted {noun} was deleted {f.how_lost}. It is not recreated automatically. Another one of the name "
             f"{f.identity.name!r} is adopted; to have one created, {f.creation_advice(Adoption.NEVER)}."
         )
-    return (
-        f"The {noun} was deleted {f.how_lost}. It is not recreated automatically: to get a new one, delete this object and "
-        "apply it again."
-    )
+    return f"The {noun} was deleted {f.how_lost}. {f.way_to_new}"
 
 
 def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

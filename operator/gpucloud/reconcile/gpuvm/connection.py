@@ -179,7 +179,7 @@ def _released(plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> Plan[GpuVMSt
 
 def _deferred(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     """Return the plan without its call or release. The status says what is under way, and records no call that is not sent."""
-    kept = ("operation", "last_handled_restart_at", "deletion_held_at")
+    kept = ("operation", "last_handled_restart_at", "deletion_held_at", "recreations")
     unsent = {"order": orders.withdrawn(f.tracked) or recorded(f)} | {name: getattr(f.status, name) for name in kept}
     status = None if plan.status is None else plan.status.model_copy(update=unsent)
     return replace(plan, status=status, action=None, targets=(), release=None, records_order=False, withheld=None)

@@ -23,6 +23,7 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble, Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm import recreate
 from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
 from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, offer_of, offers, ordered_offer, refusals
 from gpucloud.reconcile.gpuvm.waiting import in_line, ordering
@@ -40,7 +41,7 @@ PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missi
 
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
-    """Return the next step towards buying a VM that does not exist and never did."""
+    """Return the next step towards buying a VM that does not exist: it never did, or it is recreated."""
     for step in (
         refused_for_good,
         name_conflict,
@@ -140,7 +141,7 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
     """
-    holds_place = orders.being_made(f.order) or f.tracked.earlier_unclear
+    holds_place = orders.being_made(f.order) or (f.tracked.earlier_unclear and orders.uses_quota(f.order))
     usage = quota.prices_only(f.usage) if holds_place else f.usage
     price, recorded = dollars(f.price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
@@ -181,9 +182,11 @@ def buy(f: VmFacts) -> Plan[GpuVMStatus]:
     """
     same = ordered_offer(f.spec, f.order) in {None, current_offer(f)}
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
+    again = recreate.announcement(f)
     return order(
-        f,
-        _instead(f) or ordering(f),
+        recreate.with_new_deadline(f),
+        (again if f.recreates else None) or _instead(f) or ordering(f) or again,
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
         price_per_hour=f.price_per_hour or (f.status.price_per_hour if same else None),
+        recreations=recreate.counted(f),
     )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core.facts import CloudFacts, Subject
+from gpucloud.kinds.recreation import OnLoss
+from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import boot_log, connection, offers
+from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
+from gpucloud.reconcile.gpuvm.vm_states import is_replaceable
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -34,8 +37,19 @@ SUBJECT = Subject(
     lost=Reason.VM_LOST,
     by_name=True,
     unique_id=False,
-    shown=("adopted", "state", "vm_id", "ip", "private_ip", "price_per_hour", "billed_since", "billed_seconds", "boot_log"),
-    kept_when_gone=("settled_generation",),
+    shown=(
+        "adopted",
+        "state",
+        "vm_id",
+        "ip",
+        "private_ip",
+        "price_per_hour",
+        "billed_since",
+        "billed_seconds",
+        "boot_log",
+        "failed_since",
+    ),
+    kept_when_gone=("settled_generation", "operation", "deletion_held_at"),
     conflict_advice=" and choose another spec.vmName",
     without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
@@ -89,8 +103,9 @@ class VmFacts(offers.Facts):
 
     @property
     def ordered(self) -> dict[str, Any]:
-        """The offer, as a new order's record names it."""
-        return offers.current_offer(self)._asdict()
+        """The offer, as a new order's record names it, and which recreation it is."""
+        earlier = 0 if self.order is None else self.order.recreation or 0
+        return {**offers.current_offer(self)._asdict(), "recreation": earlier + self.recreates or None}
 
     @property
     def is_as_recorded(self) -> bool:
@@ -113,6 +128,28 @@ class VmFacts(offers.Facts):
         """Whether the VM may be destroyed when nobody can take its final snapshot any more."""
         return not self.needs_final_snapshot
 
+    @property
+    def asks_recreation(self) -> bool:
+        """Whether a new VM is asked for where this one is lost."""
+        return on_loss.asks_recreation(self.spec) and not self.adopted and not self.meta.deleting
+
+    @property
+    def replaces_failed(self) -> bool:
+        """Whether a failed VM is destroyed for a new one."""
+        return self.asks_recreation and self.ours and on_loss.replaces_failed(self.spec, self.policy)
+
+    @property
+    def recreates(self) -> bool:
+        """Whether a new VM takes the place of one that is proven lost, or destroyed as failed."""
+        return self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+
+    @property
+    def way_to_new(self) -> str:
+        """What to do for a new VM in place of a lost one."""
+        if self.spec.on_loss is OnLoss.RECREATE:
+            return "It is recreated when spec.powerState is Running: set that, or delete this object."
+        return f"{NOT_RECREATED}, or set spec.onLoss: Recreate."
+
     def observed(self) -> dict[str, Any]:
         """The VM's record in status, its price when it was bought, since when it is billed, and what its boot log shows."""
         price = {"price_per_hour": self.status.price_per_hour or self.price_per_hour}
@@ -120,7 +157,9 @@ class VmFacts(offers.Facts):
             return price
         seen = observed(self.found.record, self.identity)
         bill = billed(self.status, seen["state"], self.now.wall)
-        return {**seen, **price, **bill, "boot_log": boot_log.finding(self)}
+        failed = (self.status.failed_since or self.now.wall) if is_replaceable(self.found.record) else None
+        held = self.status.deletion_held_at if failed is not None or self.meta.deleting else None
+        return {**seen, **price, **bill, "boot_log": boot_log.finding(self), "failed_since": failed, "deletion_held_at": held}
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""

@@ -66,6 +66,12 @@ def ordered_offer(spec: GpuVMSpec, order: Order | None) -> Offer | None:
     return offers(spec)[0] if order.configuration is None else Offer(order.configuration, order.resource_pool)
 
 
+def ordered_configuration(spec: GpuVMSpec, order: Order | None) -> str:
+    """Return the configuration that was ordered, or that the spec asks for first."""
+    offer = ordered_offer(spec, order)
+    return spec.configuration if offer is None else offer.configuration
+
+
 def current_offer(f: Facts) -> Offer:
     """Return what the VM, or its order, was made of; while there is none, what is ordered next.
 

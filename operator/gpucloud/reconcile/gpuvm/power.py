@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.recreation import OnLoss
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpuvm.boot_log import found_words
-from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, reported_state, vm_phase
+from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable, reported_state, vm_phase
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -257,9 +258,22 @@ def _progress(f: VmFacts) -> Verdict:
 def _failure(f: VmFacts, record: VmRecord) -> Verdict:
     price = f.status.price_per_hour or f.price_per_hour
     cost = f"may still cost {price} dollars an hour" if price else "may still be billed"
+    words = f"The cloud reports the state {reported_state(record)}. The VM {cost}. {_way_on(f, record)}"
+    return stalled(FAILURES[reported_state(record)], words)
+
+
+def _way_on(f: VmFacts, record: VmRecord) -> str:
+    """Return what to do about a failed VM, or what happens next."""
+    replaceable = is_replaceable(record) and not f.adopted and f.spec.on_loss is OnLoss.RECREATE
+    if replaceable and f.replaces_failed:
+        return "If it stays so, it is destroyed and recreated. To keep it, set spec.onLoss: Fail."
+    if replaceable:
+        return (
+            "spec.onLoss: Recreate needs powerState: Running, and a spec.deletion that keeps neither VM nor final snapshot; or "
+            "delete this object."
+        )
     destroys = "" if f.policy is DeletionPolicy.RETAIN else " (that destroys the VM)"
-    return stalled(
-        FAILURES[reported_state(record)],
-        f"The cloud reports the state {reported_state(record)}. The VM {cost}. Ask the cloud's support, delete this object"
-        f"{destroys}, or read the boot log: kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}",
+    return (
+        f"Ask the cloud's support, delete this object{destroys}, or read the boot log: "
+        f"kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}"
     )

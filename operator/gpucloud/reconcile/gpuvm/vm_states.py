@@ -45,6 +45,15 @@ FAILURES = {
 }
 
 
+# ADMIN_WAIT is not among them: the cloud's staff is at the VM, and may bring it back.
+_REPLACEABLE = frozenset({"CREATE_FAILED", "FAILED"})
+
+
+def is_replaceable(record: VmRecord) -> bool:
+    """Whether the VM has failed for good, so that ``spec.onLoss: Recreate`` replaces it."""
+    return reported_state(record) in _REPLACEABLE
+
+
 def is_documented(state: str) -> bool:
     """Whether the cloud's documentation lists this state word."""
     return state in _MEANINGS

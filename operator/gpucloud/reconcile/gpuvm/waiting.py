@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    return None if f.meta.deleting or f.seen or not accepted(f) else without_capacity_since(f)
+    there = f.seen and not f.recreates
+    return None if f.meta.deleting or there or not accepted(f) else without_capacity_since(f)
 
 
 def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:

@@ -125,7 +125,9 @@ BARRED = {"blocker": Dependency("Secret 'key'", Readiness.DELETING, account=True
 async def test_nothing_is_begun_with_what_goes_since_it_was_looked_at(reconcilers, goes, verb, sent):
     """The account, or its Secret, was deleted while the call waited: an order is taken back, an end is not."""
     session = reconcilers.account()
-    reconcilers.put("GpuVM", status=bought(ours().name) if verb is Verb.DESTROY else None)
+    going = verb is Verb.DESTROY
+    meta = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if going else {}
+    reconcilers.put("GpuVM", meta=meta, status=bought(ours().name) if going else None)
     facts = await (reconcilers.facts if verb is Verb.DESTROY else reconcilers.intend)("GpuVM")
     reconcilers.account(session=session, **goes)
     assert (await reconcilers.vms.act(facts, Plan(action=verb)) is not None) is sent

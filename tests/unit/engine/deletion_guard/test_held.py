@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -16,7 +17,7 @@ from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.plan import Plan
-from support.guardrig import bought, crowded, held, ours
+from support.guardrig import T0, bought, crowded, held, ours
 
 
 async def test_without_a_rule_nothing_is_counted_and_nothing_read(make):
@@ -288,3 +289,73 @@ async def test_what_is_destroyed_by_its_name_counts_though_no_listing_shows_it(m
     for number in range(4):
         it.leave(f"vm-{number}", status=status)
     assert len(it.held()) > 0, why
+
+
+FAILS = {"onLoss": "Recreate"}
+
+
+def fails(it, name, at=0, spec=FAILS, **more):
+    """A listing has shown it as failed, as its status records."""
+    since = (T0 + timedelta(seconds=at)).isoformat()
+    it.reconcilers.put("GpuVM", name, spec=spec, status=bought(name) | {"state": "FAILED", "failedSince": since} | more)
+    here = Identity("Msc1", "acme", ours(name))
+    it.reconcilers.session.vms.seen[here] = Present(VmRecord(id=ours(name), status="FAILED"), it.reconcilers.clock.now)
+
+
+async def replaced(it, name):
+    return await it.reconciler.act(await it.facts(name), Plan(action=Verb.DESTROY)) is not None
+
+
+async def test_failed_vms_that_are_replaced_count_together_with_deletions(make):
+    it = make()
+    for number in range(2):
+        it.leave(f"vm-{number}")
+        fails(it, f"failed-{number}")
+    assert it.held() == {"vm-0", "vm-1", "failed-0", "failed-1"}
+    assert not await replaced(it, "failed-0")
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        ({"onLoss": "Fail"}, {}),
+        (FAILS | {"powerState": "Stopped"}, {}),
+        (FAILS | {"deletion": {"policy": "Retain"}}, {}),
+        (FAILS | {"deletion": {"finalSnapshot": "Required"}}, {}),
+        (FAILS, {"failedSince": None}),
+        (FAILS, {"order": None}),
+    ],
+    ids=["not asked for", "is to be stopped", "retained", "needs a final snapshot", "is up again", "of no record"],
+)
+async def test_a_failed_vm_that_is_not_replaced_does_not_count(make, spec, status):
+    it = make(Rule(vms=1))
+    for number in range(3):
+        fails(it, f"vm-{number}", spec=spec, **status)
+    assert it.held() == set()
+
+
+async def test_a_replaced_vm_counts_on_when_its_object_is_deleted_and_frees_no_later_destruction(make):
+    it = make()
+    for number in range(3):
+        fails(it, f"vm-{number}", at=100 * number)
+        assert await replaced(it, f"vm-{number}")
+        it.reconcilers.put("GpuVM", f"vm-{number}", spec=FAILS, status=bought(f"vm-{number}"))  # another one is up
+    it.leave("vm-0", at=300)
+    assert it.held() == {"vm-0"}, "the fourth within ten minutes"
+    assert not await it.destroy("vm-0")
+    assert len(it.destroyed) == 3
+
+
+@pytest.mark.parametrize(("released", "held"), [("2026-01-01T00:00:05Z", set()), ("2025-12-31T23:59:00Z", {"vm-0", "vm-1"})])
+async def test_a_failed_vm_is_released_by_a_time_that_is_not_before_its_failure(make, released, held):
+    it = make(Rule(vms=1))
+    for number in range(2):
+        fails(it, f"vm-{number}")
+        stored = it.reconcilers.vms.store.get(f"u-vm-{number}")
+        meta = {"annotations": {Annotation.BRAKE_RELEASED_AT: released}}
+        it.reconcilers.put("GpuVM", f"vm-{number}", meta=meta, spec=FAILS, status=as_document(stored.status))
+    assert it.held() == held
+
+
+def as_document(status):
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -12,13 +12,15 @@ from gpucloud.reconcile.plan import Plan
 from support.builders import TAG, an_order
 from support.gpuvmrig import NOW, bought, ours
 
+GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
 
 @pytest.mark.parametrize(
     ("verb", "call"), [(Verb.START, "start_server"), (Verb.STOP, "stop_server"), (Verb.DESTROY, "destroy_server")]
 )
 @pytest.mark.parametrize("listed_in", [None, "MSC1"])
 async def test_calls_name_the_vm_fully_and_the_cluster_as_the_record_spells_it(rig, verb, call, listed_in):
-    rig.put()
+    rig.put(meta=GOING)
     if listed_in:
         rig.inventory.seen[ours()] = Present(
             VmRecord(id=ours().name, namespace="acme", cluster=listed_in, status="ONLINE"), NOW
@@ -27,6 +29,17 @@ async def test_calls_name_the_vm_fully_and_the_cluster_as_the_record_spells_it(r
     assert rig.client.calls == [(call, {"id": ours().name, "namespace": "acme", "cluster": listed_in or "Msc1"})]
     assert not event.warning
     assert ours().name in event.note
+
+
+@pytest.mark.parametrize(
+    ("listed", "sent"), [("FAILED", True), ("CREATE_FAILED", True), ("ONLINE", False), ("ADMIN_WAIT", False)]
+)
+async def test_a_failed_vm_is_destroyed_for_another_only_if_it_is_listed_as_failed_when_the_call_leaves(rig, listed, sent):
+    rig.put(spec={"onLoss": "Recreate"}, status=bought(ours().name))
+    facts = await rig.facts()
+    rig.inventory.seen[ours()] = Present(VmRecord(id=ours().name, namespace="acme", cluster="Msc1", status=listed), NOW)
+    await rig.reconciler.act(facts, Plan(action=Verb.DESTROY))
+    assert bool(rig.client.calls) is sent
 
 
 async def test_an_answer_is_remembered_with_the_time_it_came(rig):
@@ -55,10 +68,10 @@ async def test_failures_in_a_row_are_counted_and_a_success_ends_the_row(rig):
 
 
 async def test_after_an_accepted_destruction_only_the_end_of_the_record_wakes_the_object(rig):
-    rig.put(status=bought(ours().name, ours().name))
+    rig.put(meta=GOING, status=bought(ours().name, ours().name))
     await rig.act(Verb.DESTROY)
     assert rig.inventory.ending == ["u1"]
-    rig.put("u2", "other", status=bought(ours("other", "u2").name))
+    rig.put("u2", "other", meta=GOING, status=bought(ours("other", "u2").name))
     rig.client.fails = [CloudError(ErrorKind.UNAVAILABLE, "no", ambiguous=True)]
     await rig.act(Verb.DESTROY, "u2")
     assert rig.inventory.ending == ["u1"], "what was refused is to be looked at for whatever it shows"
@@ -88,7 +101,7 @@ async def test_the_listing_that_a_creation_needs_is_asked_for_before_the_finaliz
 
 @pytest.mark.parametrize(("verb", "fails"), [(Verb.DESTROY, False), (Verb.START, True)])
 async def test_only_destroying_what_is_not_there_is_no_failure(rig, verb, fails):
-    rig.put()
+    rig.put(meta=GOING)
     rig.client.fails = [CloudError(ErrorKind.NOT_FOUND, "not found")]
     assert (await rig.act(verb)).warning is fails
     assert ((await rig.facts()).attempt(verb).refusal is not None) is fails

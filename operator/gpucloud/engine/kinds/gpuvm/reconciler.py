@@ -15,6 +15,7 @@ from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
+from gpucloud.engine.kinds.gpuvm.destructions import Destructions, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
@@ -33,20 +34,18 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpusnapshot, gpuvpc
-from gpucloud.kinds.gpuvm import KIND, PLURAL, DeletionPolicy, GpuVMSpec, GpuVMStatus, SnapshotPolicy
+from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus, SnapshotPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.deletion_guard import is_destroyed
-from gpucloud.reconcile.facts import Unknown, Verb
+from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
-from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_offer, with_offer
+from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_configuration, with_offer
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
-from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
@@ -109,6 +109,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def __init__(self, deps: ReconcilerDeps, store: Store[GpuVMSpec, GpuVMStatus]) -> None:
         super().__init__(deps, store)
         self._deletion_guard, self._quota_usage = deps.deletion_guard, deps.quota_usage
+        self._destructions = Destructions(
+            deps.deletion_guard,
+            self._tracker,
+            self._ownership,
+            lambda stored, spec: self.account(stored, spec).session,
+            self.order_of,
+        )
         self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
         self._final = FinalSnapshots(deps, store, self._tracker)
@@ -147,6 +154,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def dependents(self, stored: GpuVM, spec: GpuVMSpec) -> Iterator[str]:  # noqa: ARG002 - the base's form
         """Yield the GpuSnapshots that are being taken of the VM."""
         return dependents.dependents_of_vm(self._deps.objects, stored)
+
+    def may_be_destroyed(self, stored: GpuVM) -> bool:
+        """Whether the VM may be destroyed soon: as the base says, or since it has failed."""
+        return super().may_be_destroyed(stored) or stored.status.failed_since is not None
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
@@ -205,7 +216,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Update quota usage and the deletion guard's counts before any decision uses them."""
         super().on_update(stored)
         self._count_usage(stored)
-        self._count_deletion(stored)
+        self._destructions.count(stored)
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object from quota usage and from the deletion guard."""
@@ -236,9 +247,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Gather the base's facts after reading the release annotations of a held deletion; count the deletion by them."""
         await self._deletion_guard.refresh_releases(stored.meta.uid)
         facts = await super().gather(stored)
-        if not isinstance(facts, VmFacts) or not facts.meta.deleting:
+        if not isinstance(facts, VmFacts):
             return facts
-        facts = await self._final.complete(facts)
+        if facts.meta.deleting:
+            facts = await self._final.complete(facts)
         self._count_deletion_by(facts)
         return facts
 
@@ -253,9 +265,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def decide_kind(self, facts: VmFacts) -> Plan[GpuVMStatus]:
         """Return the GpuVM's plan, from quota usage and deletion counts of this moment. Counts nothing itself."""
-        if facts.meta.deleting and self._deletion_guard.on:
+        if self._deletion_guard.on:
             facts = replace(facts, hold=self._deletion_guard.hold(facts.meta.uid))
-        elif self._quota_usage.on and not facts.meta.deleting:
+        if self._quota_usage.on and not facts.meta.deleting:
             facts = replace(facts, usage=self._usage(facts))
         return decide(facts)
 
@@ -301,7 +313,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             case Verb.DESTROY:
                 gone = snapshots_to_delete(facts)
                 call = calls.destroy_server(id=here.name, **where, delete_snapshots=bool(gone) or None)
-                yield Request(call, here.name, (self._deletable(facts, gone), has_final(facts, self._newest_snapshots)))
+                final = has_final(facts, self._newest_snapshots)
+                failed = still_failed(facts, partial(self._newest, facts))
+                yield Request(call, here.name, (self._deletable(facts, gone), final, failed))
             case Verb.CREATE_SNAPSHOT:
                 for name in targets:
                     absent = unlisted(facts, name, self._newest_snapshots)
@@ -318,6 +332,13 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _deletable(self, facts: VmFacts, snapshots: tuple[str, ...]) -> Precondition:
         return may_be_deleted(facts, snapshots, partial(self.store.get, facts.meta.uid), self._deps.objects)
+
+    def _newest(self, facts: VmFacts) -> Observation[VmRecord]:
+        """Return what the newest listing shows of the VM."""
+        session = self._deps.accounts.resolve(facts.meta, facts.spec, facts.status).session
+        if session is None:
+            return Unknown(facts.now.mono, UnknownReason.NO_ACCOUNT)
+        return session.inventories[self.inventory_name].observe(facts.identity)
 
     def _newest_snapshots(self, facts: VmFacts) -> SnapshotsOfVm | Unknown | None:
         """Return what the newest listing shows, of the newest view of the object."""
@@ -337,25 +358,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Count the deletion of the newest view, by what its facts show."""
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
-            self._count_deletion(stored, facts.is_present and facts.ours, facts.configuration_in_use)
-
-    def _count_deletion(self, stored: GpuVM, present: bool = False, in_use: str | None = None) -> None:
-        """Update the deletion guard: count this object's deletion if it destroys a VM."""
-        meta, spec, status = stored.meta, stored.spec, stored.status
-        if not self._deletion_guard.on or not meta.deleting:
-            return
-        marked, seen_new = spec is not None and spec.vm_name is None, self._tracker.history(meta.uid).seen_new
-        ordered = present or is_destroyed(self.order_of(stored), marked=marked, seen_new=seen_new)
-        retained = spec is None or recorded_policy(spec.deletion.policy, self.order_of(stored)) is DeletionPolicy.RETAIN
-        if spec is None or retained or not meta.has_finalizer or not ordered or self._ownership.owner(meta.uid) is not None:
-            self._deletion_guard.drop(meta.uid)
-            return
-        price = dollars(status.price_per_hour)
-        session = self.account(stored, spec).session
-        if price is None and self._deletion_guard.rule.price and session is not None:
-            session.catalogue.refresh()
-            price = dollars(session.catalogue.price_per_hour(in_use or self._configuration(stored, spec)))
-        self._deletion_guard.put(meta, price, held=status.deletion_held_at is not None)
+            self._destructions.count(stored, facts.is_present and facts.ours, facts.configuration_in_use)
 
     def _count_usage(self, stored: GpuVM) -> None:
         """Count this object's VM against quotas if it is, or may be, bought.
@@ -369,13 +372,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             self._quota_usage.drop(meta.uid)
             return
         account = self._deps.accounts.name_for(meta, spec, status)
-        configuration, price = self._configuration(stored, spec), dollars(status.price_per_hour)
+        configuration, price = ordered_configuration(spec, self.order_of(stored)), dollars(status.price_per_hour)
         self._quota_usage.put(meta.uid, QuotaItem(meta.namespace, account, configuration, price))
-
-    def _configuration(self, stored: GpuVM, spec: GpuVMSpec) -> str:
-        """Return the configuration that was ordered, or that the spec asks for first."""
-        offer = ordered_offer(spec, self.order_of(stored))
-        return spec.configuration if offer is None else offer.configuration
 
     def _usage(self, f: VmFacts) -> tuple[Usage, ...]:
         account = self._deps.accounts.resolve(f.meta, f.spec, f.status)

@@ -1,0 +1,164 @@
+"""spec.onLoss: Recreate: a new VM in place of one that is lost, or that the cloud reports as failed.
+
+A lost VM must be missing from two listings that began a grace after the loss was known. A failed one is destroyed and proven
+gone first. The new order follows the same rules as the first one. ``status.recreations`` holds the times that the limit counts,
+written together with the call that they announce, so that no restart shortens a wait. A VM that was adopted is never recreated:
+its spec was not compared with it. Nor is one whose powerState is Stopped: the cloud starts, and bills, what it creates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import OrderState, Origin
+from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.reconcile.conditions import Verdict, stalled, working
+from gpucloud.reconcile.core import failed as failures
+from gpucloud.reconcile.core.create import free_from, is_proven_free
+from gpucloud.reconcile.core.destruction import RESEND_SECONDS, again_from, send
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.gpuvm import power
+from gpucloud.reconcile.gpuvm.delete import held_by_guard
+from gpucloud.reconcile.gpuvm.vm_states import FAILURES, is_replaceable, reported_state
+from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+
+MOST_RECREATIONS = 3  # of one object within the window
+WINDOW = timedelta(hours=1)
+
+
+def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Destroy a failed VM that is to be recreated: when a second listing shows the failure, and the limit allows it."""
+    vm, attempt = f.found, f.attempt(f.subject.destroy)
+    if not isinstance(vm, Present) or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
+        return None
+    if not f.replaces_failed or not is_replaceable(vm.record):
+        return _may_go(f) if f.state is OrderState.DESTROYING else None
+    left = f.limits.grace - _failed_for(f)
+    if attempt is None and left > 0:
+        return replace(power.decide(f, vm), refresh_after=f.now.mono + left)  # told first, and looked at once more
+    what = f"The VM has failed ({reported_state(vm.record)}), and may still be billed."
+    if f.dependents:
+        words = f"{what} It is destroyed for a new one as soon as {listed(f.dependents)} is taken."
+        said = stalled(FAILURES[reported_state(vm.record)], f"{words} To keep it, set spec.onLoss: Fail.")
+        return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)
+    return _limited(f, what) or held_by_guard(f) or _destroy(f, vm)
+
+
+def _failed_for(f: VmFacts) -> float:
+    """Return for how many seconds the VM has failed, as status records it; 0 if the clock went back."""
+    since = f.status.failed_since
+    return 0.0 if since is None else max(0.0, (f.now.wall - since).total_seconds())
+
+
+def _may_go(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed."""
+    attempt = f.attempt(f.subject.destroy)
+    until = (f.tracked.since if attempt is None else attempt.at) + RESEND_SECONDS
+    if f.now.mono >= until:
+        return None
+    return plan_status(f, _of_failed(f), refresh_after=f.now.mono, requeue_at=until)
+
+
+def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
+    """Send the destroying call for a failed VM once; then wait for the listings."""
+    attempt, said = f.attempt(f.subject.destroy), _of_failed(f)
+    if attempt is not None and failures.in_backoff(f, attempt):
+        return plan_status(f, failures.verdict(f, attempt), requeue_at=failures.again_at(f, attempt))
+    needed = f.fresh_from if attempt is None else max(f.fresh_from, again_from(f, attempt))
+    if vm.as_of < needed:
+        return plan_status(f, said, refresh_after=needed)
+    return send(f, said, recreations=counted(f), deletion_held_at=None)
+
+
+def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait until a VM that is to be recreated is proven gone, and the limit allows a new one; None when it may be ordered."""
+    if not isinstance(f.found, Absent) or not f.seen:
+        return None
+    if f.state is OrderState.DESTROYING and f.asks_recreation:
+        answered = f.tracked.absence_counts_from
+        needed = f.tracked.since + f.limits.grace if answered is None else answered
+        return plan_status(f, _of_failed(f), refresh_after=max(needed, f.now.mono))
+    if not f.recreates:
+        return None
+    limited = _limited(f, f"The VM was deleted {f.how_lost}.")
+    if limited is not None or is_proven_free(f):
+        return limited
+    said = _of_failed(f) if f.state is OrderState.GONE else _of_lost(f)
+    needed = max(free_from(f), f.fresh_from)
+    return plan_status(f, said, refresh_after=f.now.mono if f.found.as_of >= needed else needed)
+
+
+def counted(f: VmFacts) -> tuple[datetime, ...] | None:
+    """Return the times for the status that announces the first call of a recreation; unchanged for any other call."""
+    if _is_counted(f):
+        return f.status.recreations
+    return (*_recent(f)[1 - MOST_RECREATIONS :], f.now.wall)
+
+
+def _is_counted(f: VmFacts) -> bool:
+    """Whether status counts this recreation already, or its record has no created VM, so that none is recreated."""
+    order = f.status.order
+    return order is None or order.origin is Origin.ADOPTED or order.state not in {OrderState.SEEN, OrderState.LOST}
+
+
+def _recent(f: VmFacts) -> list[datetime]:
+    """The recreations that count, in order. Clocks of two processes differ, so a time that is still to come counts, too."""
+    return sorted(at for at in f.status.recreations or () if abs(f.now.wall - at) < WINDOW)
+
+
+def _limited(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
+    """Wait while the limit is reached."""
+    recent = _recent(f)
+    if _is_counted(f) or len(recent) < MOST_RECREATIONS:
+        return None
+    until = recent[-MOST_RECREATIONS] + WINDOW
+    words = (
+        f"{what} It was recreated {MOST_RECREATIONS} times within an hour. The next one is created after {rfc3339(until)}; for "
+        "one now, delete this object and apply it again."
+    )
+    wait = (until - f.now.wall).total_seconds()
+    return plan_status(f, stalled(Reason.RECREATION_LIMITED, words), requeue_at=f.now.mono + max(wait, 1.0))
+
+
+def with_new_deadline(f: VmFacts) -> VmFacts:
+    """Return the facts of a recreation without the deadline of the last VM: the new one has as long from its order on."""
+    return replace(f, status=f.status.model_copy(update={"progress_deadline_at": None})) if f.recreates else f
+
+
+def announcement(f: VmFacts) -> Verdict | None:
+    """Return the verdict while a recreation is ordered; None for a first VM."""
+    if not (f.recreates or (f.order is not None and f.order.recreation is not None)):
+        return None
+    words = f"A new VM is being created in place of the last one, {_which(f)}.{_unsaved(f)}"
+    return working(Reason.RECREATING, words)
+
+
+def _of_lost(f: VmFacts) -> Verdict:
+    words = f"The VM was deleted {f.how_lost}. A new one is being created, {_which(f)}.{_unsaved(f)}"
+    return working(Reason.RECREATING, words)
+
+
+def _of_failed(f: VmFacts) -> Verdict:
+    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one, {_which(f)}.")
+
+
+def _unsaved(f: VmFacts) -> str:
+    """Return that a lost VM could not be copied, where the spec asks for a final snapshot."""
+    return " No final snapshot of the lost one could be taken." if f.needs_final_snapshot else ""
+
+
+def _which(f: VmFacts) -> str:
+    number = max(1, len(_recent(f)) + (not _is_counted(f)))
+    return f"as spec.onLoss asks ({number} of at most {MOST_RECREATIONS} within an hour)"

@@ -1,0 +1,214 @@
+"""Rows of a GpuVM that is lost or has failed, and whose spec asks for another one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.deletion_guard import Hold
+from gpucloud.reconcile.facts import Absent, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.waiting_line import Line, Offer
+from support.builders import NOW, START, a_spec, a_status, an_order, known, present
+from support.gpuvmfacts import BOUGHT, NAME, RUNNING
+from support.rows import LONG_KNOWN, Row
+
+SPEC = a_spec(onLoss="Recreate")
+LOST_STATUS = a_status("VMLost", progress="Stalled", **BOUGHT | {"order": an_order(NAME, OrderState.LOST)})
+LOST = {
+    "spec": SPEC,
+    "status": LOST_STATUS,
+    "tracked": known(an_order(NAME, OrderState.LOST), ago=60),
+    "found": Absent(NOW - 0.5, NOW - 90, NOW - 3),
+    "history": LONG_KNOWN,
+}
+FAILED_STATUS = a_status(
+    "VMFailed",
+    progress="Stalled",
+    state="FAILED",
+    failed_since=START + timedelta(seconds=NOW - 60),
+    settled_generation=1,
+    **BOUGHT,
+)
+FAILED = {"spec": SPEC, "status": FAILED_STATUS, "found": present("FAILED"), "history": LONG_KNOWN}
+GOING = {
+    "spec": SPEC,
+    "status": a_status("Recreating", **BOUGHT | {"order": an_order(NAME, OrderState.DESTROYING)}),
+    "tracked": known(an_order(NAME, OrderState.DESTROYING), ago=5, absence_counts_from=NOW - 5),
+    "history": LONG_KNOWN,
+}
+WALL = START + timedelta(seconds=NOW)
+OFTEN = tuple(WALL - timedelta(minutes=minutes) for minutes in (50, 30, 10))
+
+
+def often(status, *times):
+    return {"status": status.model_copy(update={"recreations": times})}
+
+
+ROWS = {
+    "a lost VM that is to be recreated is ordered again": Row(
+        "two listings that began a grace after the loss lack it",
+        LOST,
+        Reason.RECREATING,
+        records=True,
+        says="1 of at most 3 within an hour",
+        status={"recreations": (WALL,)},
+    ),
+    "a lost VM is not recreated by listings from before the loss was known": Row(
+        "what listings lacked for a grace may come back",
+        LOST | {"tracked": known(an_order(NAME, OrderState.LOST), ago=10)},
+        Reason.RECREATING,
+        records=False,
+    ),
+    "a VM that two listings lack is not recreated before it is lost": Row(
+        "they may be partial",
+        {"spec": SPEC, "status": RUNNING, "found": Absent(NOW, NOW - 10, NOW - 2)},
+        Reason.VM_LOST,
+        "Unknown",
+        records=False,
+    ),
+    "a VM that cannot be seen is not recreated": Row(
+        "it may live",
+        LOST | {"found": Unknown(NOW - 400, UnknownReason.UNREACHABLE)},
+        Reason.API_UNAVAILABLE,
+        "Unknown",
+        records=False,
+    ),
+    "a lost VM that is to be stopped is not recreated": Row(
+        "the cloud starts, and bills, what it creates",
+        LOST | {"spec": a_spec(onLoss="Recreate", powerState="Stopped")},
+        Reason.VM_LOST,
+        progress="Stalled",
+        says="recreated when spec.powerState is Running",
+        records=False,
+    ),
+    "a VM is recreated three times within an hour": Row(
+        "something destroys it again and again",
+        LOST | often(LOST_STATUS, *OFTEN),
+        Reason.RECREATION_LIMITED,
+        progress="Stalled",
+        says="3 times within an hour",
+        records=False,
+        wakes=600,
+    ),
+    "after an hour a VM is recreated again": Row(
+        "only the last hour counts",
+        LOST | often(LOST_STATUS, WALL - timedelta(minutes=70), *OFTEN[1:]),
+        Reason.RECREATING,
+        records=True,
+        status={"recreations": (*OFTEN[1:], WALL)},
+    ),
+    "a VM that has just failed is looked at once more": Row(
+        "the cloud may bring it back within a grace",
+        {"spec": SPEC, "status": RUNNING, "found": present("FAILED")},
+        Reason.VM_FAILED,
+        progress="Stalled",
+        looks=False,
+        says="set spec.onLoss: Fail",
+    ),
+    "a failed VM that is to be recreated is destroyed": Row(
+        "it has failed for a grace",
+        FAILED,
+        Reason.RECREATING,
+        action=Verb.DESTROY,
+        status={"order": OrderState.DESTROYING, "recreations": (WALL,)},
+    ),
+    "a failed VM is destroyed three times within an hour": Row(
+        "each new one may fail, too",
+        FAILED | often(FAILED_STATUS, *OFTEN),
+        Reason.RECREATION_LIMITED,
+        progress="Stalled",
+        says="may still be billed",
+    ),
+    "a failed VM that the deletion guard holds is not destroyed": Row(
+        "a cloud that reports every VM as failed may be wrong",
+        FAILED | {"hold": Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3")},
+        Reason.DELETION_HELD,
+        progress="Stalled",
+        says="kubectl annotate",
+        status={"deletion_held_at": WALL, "recreations": None},
+    ),
+    "a failed VM whose destruction was held is destroyed when it is released": Row(
+        "a person has said so",
+        FAILED | {"status": FAILED_STATUS.model_copy(update={"deletion_held_at": START})},
+        Reason.RECREATING,
+        action=Verb.DESTROY,
+        status={"deletion_held_at": None},
+    ),
+    "a VM that is up again is no longer held": Row(
+        "a later deletion is another one",
+        FAILED
+        | {"found": present(), "status": FAILED_STATUS.model_copy(update={"deletion_held_at": START, "settled_generation": 1})},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"deletion_held_at": None, "failed_since": None},
+    ),
+    "a failed VM of which a snapshot is being taken is not destroyed": Row(
+        "a GpuSnapshot needs it",
+        FAILED | {"dependents": ("GpuSnapshot 'nightly'",)},
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="as soon as GpuSnapshot 'nightly' is taken",
+        wakes=60,
+    ),
+    "a failed VM that only the record calls ours is not destroyed": Row(
+        "people can edit a status",
+        FAILED
+        | {
+            "spec": a_spec(onLoss="Recreate", vmName="train"),
+            "status": FAILED_STATUS.model_copy(update={"order": an_order("train", cloud_vpc="acme-2")}),
+            "found": present("FAILED", name="train", namespace="acme-2"),
+        },
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="FAILED",
+    ),
+    "a lost VM of which a final snapshot was to be kept says that there is none": Row(
+        "what is gone cannot be copied",
+        LOST | {"spec": a_spec(onLoss="Recreate", deletion={"finalSnapshot": "Required"})},
+        Reason.RECREATING,
+        records=True,
+        says="No final snapshot of the lost one could be taken.",
+    ),
+    "a recreation has a deadline of its own": Row(
+        "the last VM's was over",
+        LOST | {"status": LOST_STATUS.model_copy(update={"progress_deadline_at": START})},
+        Reason.RECREATING,
+        records=True,
+        status={"progress_deadline_at": WALL + timedelta(seconds=1800)},
+    ),
+    "a recreation without capacity waits in the line": Row(
+        "others have waited for longer",
+        LOST | {"line": Line(behind=True, listed=frozenset({Offer(SPEC.configuration, None)}))},
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+    ),
+    "a failed VM that the spec retains is not destroyed": Row(
+        "its disk may be wanted",
+        FAILED | {"spec": a_spec(onLoss="Recreate", deletion={"policy": "Retain"})},
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="spec.onLoss: Recreate needs",
+    ),
+    "a VM of which the cloud's admin takes care is not destroyed": Row(
+        "it may come back",
+        FAILED | {"found": present("ADMIN_WAIT")},
+        Reason.ADMIN_WAIT,
+        progress="Stalled",
+        says="Ask the cloud's support",
+    ),
+    "a failed VM that is being destroyed is awaited": Row(
+        "two of one name cannot be",
+        GOING | {"found": Absent(NOW - 1, NOW - 1)},
+        Reason.RECREATING,
+        looks=True,
+        records=False,
+    ),
+    "a VM that shows as running while it is being destroyed is not called Ready": Row(
+        "the destroying call may have been sent",
+        GOING | {"found": present()},
+        Reason.RECREATING,
+    ),
+}

@@ -1,0 +1,96 @@
+"""Recreation: a VM is replaced only where its spec asks for that, at most three times an hour."""
+
+import pytest
+
+ASKS = {"onLoss": "Recreate"}
+
+
+def moves(court, item, state):
+    """An operator records the order in this state."""
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=order | {"state": state})
+
+
+def recreates(court, item, after="Lost"):
+    for state in ("Seen", after, "Intended"):
+        moves(court, item, state)
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [({}, ["recreated"]), (ASKS, []), (ASKS | {"powerState": "Stopped"}, ["recreated"])],
+    ids=["not asked for", "asked for", "to be stopped"],
+)
+@pytest.mark.parametrize("after", ["Lost", "Gone"])
+def test_another_vm_is_ordered_only_where_the_spec_asks_for_that(court, spec, after, found):
+    item = court.bought(**spec)
+    court.passes(100)
+    recreates(court, item, after)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["recreated"])])
+def test_a_wish_that_was_given_up_a_moment_ago_may_still_be_carried_out(court, after, found):
+    item = court.bought(**ASKS)
+    court.world.actors.owner.patch(item, {"spec": {"onLoss": "Fail"}})
+    court.passes(after)
+    recreates(court, item)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("between", "found"), [(60.0, ["recreated"]), (1300.0, [])])
+def test_at_most_three_are_ordered_within_an_hour(court, between, found):
+    item = court.bought(**ASKS)
+    for _ in range(4):
+        court.passes(between)
+        recreates(court, item)
+    assert court.oracles == found
+
+
+def test_an_order_that_was_refused_is_repeated_without_being_a_recreation(court):
+    item = court.bought(**ASKS)
+    for state in ("Seen", "Lost", *("Intended", "Refused") * 6):
+        moves(court, item, state)
+    assert court.oracles == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "fails", "found"),
+    [
+        (ASKS, True, []),
+        (ASKS, False, ["unasked"]),
+        ({}, True, ["unasked"]),
+        (ASKS | {"deletion": {"policy": "Retain"}}, True, ["unasked"]),
+    ],
+    ids=["it has failed", "it is well", "not asked for", "retained"],
+)
+def test_only_a_failed_vm_whose_spec_asks_for_another_is_destroyed_for_it(court, spec, fails, found):
+    item = court.bought(**spec)
+    court.passes(60.0)
+    if fails:
+        assert court.world.cloud.fail_vm("a-x", "acme", "Msc1")
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("times", "true"), [(2, False), (3, True)])
+def test_a_status_may_say_that_the_limit_is_reached_only_when_it_is(court, times, true):
+    item = court.bought(**ASKS)
+    for _ in range(times):
+        recreates(court, item)
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    assert court.judge.recreating.is_limited(life) is true
+
+
+def test_failed_vms_that_are_replaced_count_with_the_deletion_guard(courts):
+    it = courts(brake_vms=1)
+    for name in ("a", "b"):
+        item = it.bought(name, f"{name}-x", **ASKS)
+        it.passes(60.0)
+        assert it.world.cloud.fail_vm(f"{name}-x", "acme", "Msc1")
+        it.writes(item, failedSince="2026-01-01T00:01:00Z")
+        moves(it, item, "Destroying")
+    for name in ("a", "b"):
+        it.destroys(f"{name}-x")
+    assert it.oracles == ["guard"]
