@@ -68,6 +68,7 @@ class Life:
     adopted_at: float = math.inf  # when a status of the operator first said that its VPC was there before
     lie_since: float | None = None
     mutations: int = 0  # writes and changing calls of operators
+    failed: bool = False  # the last changing call for it had no answer, or a refusal
     _read: tuple[Any, set[str]] | None = None  # what was read of the status last
 
     @property

@@ -27,15 +27,9 @@ WATCHED = 0.34  # of histories are looked at until long after their wanted state
 PROMPT_SECONDS = 10.0
 BILLED = {"True/Running": True, "True/PoweredOff": False}  # GpuVMs that say so: whether the cloud bills their price
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
-# In a message: what failed is repeated, or goes on without a person.
 LOOKS = 4  # for orphans, until one is called leaked
-AGAIN = (
-    "tries again every",
-    "goes on trying every",
-    "waiting for room",
-    "catalogue has no price",
-    "reads it again within a minute",
-)
+# With these reasons a call that failed is sent again every few minutes (reconcile/retry.py).
+RETRIED = frozenset({"Rejected", "NotFound", "PermissionDenied", "CredentialsRefused", "ApiError", "DeletionBlocked"})
 
 
 async def judge(world: World, of: Judge) -> None:
@@ -76,11 +70,13 @@ class _Rest(NamedTuple):
 def _at_rest(of: Judge) -> dict[str, _Rest]:
     """What is as its owner wants it, or needs a person, by UID.
 
-    Excused: what says that a call which failed is tried again every few minutes, that it goes on when there is room, or that
-    it waits for the catalogue of prices, which is read again every minute; ``rates`` limits how often. And a snapshot that may
-    go with its VM, whose destruction is asked for again after minutes when the cloud did not carry it out.
+    Excused: a call that failed and is sent again every few minutes, or a credential that is read again; ``rates`` limits how
+    often. And a snapshot that may go with its VM, whose destruction is asked for again after minutes when the cloud did not
+    carry it out.
     """
-    resting = (life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(life)))
+    resting = (
+        life for life in of.books.standing() if life.ready.startswith("True/") or (_stalled(life) and not _tries(of, life))
+    )
     return {life.uid: _Rest(life.ready, life.mutations, _is_priced(life)) for life in resting if not of.goes_along(life)}
 
 
@@ -88,8 +84,12 @@ def _is_priced(life: Life) -> bool:
     return "pricePerHour" in life.status
 
 
-def _tries(life: Life) -> bool:
-    return any(words in life.condition("Stalled").get("message", "").lower() for words in AGAIN)
+def _tries(of: Judge, life: Life) -> bool:
+    """Whether the last call for it failed and is sent again: not an order whose refusal is final for its spec."""
+    if life.condition("Stalled").get("reason") not in RETRIED:
+        return False
+    final = (life.status.get("order") or {}).get("refusedGeneration") == life.last["metadata"]["generation"]
+    return (life.failed and not final) or of.calling.lacks_its_credential(life)
 
 
 def _restless(of: Judge, before: dict[str, _Rest]) -> Iterator[str]:

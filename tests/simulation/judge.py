@@ -18,7 +18,7 @@ from simulation.forgiving import LISTINGS
 from simulation.host_requests import HostRequests
 from simulation.logs import SimulatedLog
 from simulation.offering import Offering
-from simulation.ordering import Ordering
+from simulation.ordering import CHANGES, Ordering
 from simulation.promises import POWER, Promises
 from simulation.publishing import PUBLISHED, Publishing
 from simulation.recreating import Recreating
@@ -238,6 +238,8 @@ class Judge(Ordering):
         self.hosts.answered(process, operation, response)
         if operation in CREATES:
             self._order_answered(process, request, response, fault)
+        if operation in {*CREATES, *CHANGES}:
+            self._change_answered(request, response)
         if operation != "RefreshToken":
             self.show(f"{request.path} {request.query}")
         self._world.tell(

@@ -86,6 +86,7 @@ class Ordering(Verdicts):
         self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
         if life is not None:
             life.mutations += 1
+            life.failed = True
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
@@ -99,6 +100,7 @@ class Ordering(Verdicts):
             self._destroys(operation, name, about)
         for life in self.books.texts.mentioning(name):
             life.mutations += life.now is not None
+            life.failed = True
         for life in about:
             if life.now is not None:
                 self._note_send(life, operation)
@@ -137,6 +139,11 @@ class Ordering(Verdicts):
             one for one in open_ if all(was.at < one.intents[-1].committed for was in self._world.cloud.orders.of(one.uid))
         ]
         return min(unused, key=lambda one: (one.last["metadata"]["creationTimestamp"], one.uid), default=recording[-1])
+
+    def _change_answered(self, request: Request, response: Response) -> None:
+        """The cloud has answered a changing call."""
+        for life in self.books.texts.mentioning(asked_name(request)):
+            life.failed = response.ending is not Ending.COMPLETE or response.status >= 300 or _says_no(response)
 
     def _order_answered(self, process: Process, request: Request, response: Response, fault: str) -> None:
         """The cloud has answered an order."""

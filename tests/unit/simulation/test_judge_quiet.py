@@ -36,18 +36,36 @@ def test_nothing_is_written_once_all_is_as_wanted_but_what_was_stalled_may_go_on
 
 
 @pytest.mark.parametrize(
-    "says",
+    ("reason", "fault", "final", "excused", "why"),
     [
-        "It tries again every 5 minutes.",  # seed 110575: the cloud refuses to destroy a default VPC
-        "Nothing is bought; waiting for room: delete a GpuVM.",  # seed 501064: somebody deleted one
-        "Update the account's Secret in place; the operator reads it again within a minute.",  # seed 971081: a new login
-        "The cloud's catalogue has no price for 'x', and a limit needs one.",  # seed 400109: it had one a minute later
+        ("DeletionBlocked", "cloud-403", False, True, "seed 110575: the cloud refuses a destroying call, which is sent again"),
+        ("DeletionBlocked", "", False, False, "the cloud accepted it: nothing is sent again for minutes"),
+        ("ApiError", "cloud-500", False, True, "what failed five times is sent again every five minutes"),
+        ("Rejected", "cloud-403", True, False, "an order whose refusal is final for its spec is not sent again"),
+        ("Rejected", "cloud-403", False, True, "a power call out of turn is sent again"),
+        ("Conflict", "cloud-403", False, False, "a person must free the name, whatever was refused before"),
     ],
+    ids=lambda value: value if isinstance(value, str) and " " in value else "",
 )
-def test_what_tries_again_as_it_says_need_not_be_quiet(court, says):
+def test_what_was_refused_and_is_sent_again_need_not_be_quiet(court, reason, fault, final, excused, why):
     item = court.bought()
-    condition = {"type": "Ready", "status": "False", "reason": "DeletionBlocked", "observedGeneration": 1}
-    condition |= {"message": says, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    refused = {"refusedGeneration": 1} if final else {}
+    court.records(item, "a-x", state="Seen", **refused)
+    court.sends("DestroyServer", fault, Id="a-x", Namespace="acme", Cluster="Msc1")
+    condition = {"type": "Ready", "status": "False", "reason": reason, "observedGeneration": 1, "message": "-"}
+    condition |= {"lastTransitionTime": "2026-01-01T00:00:00Z"}
+    court.writes(item, conditions=[condition, condition | STALLED])
+    resting = ending._at_rest(court.judge)
+    court.writes(item, ip="10.0.0.1")
+    assert (list(ending._restless(court.judge, resting)) == []) is excused, why
+
+
+def test_what_waits_for_a_credential_need_not_be_quiet(court):
+    """Seed 971081: it is read again within a minute, and a login may be good by then."""
+    item = court.bought()
+    court.deletes_secret()
+    condition = {"type": "Ready", "status": "False", "reason": "CredentialsRefused", "observedGeneration": 1, "message": "-"}
+    condition |= {"lastTransitionTime": "2026-01-01T00:00:00Z"}
     court.writes(item, conditions=[condition, condition | STALLED])
     resting = ending._at_rest(court.judge)
     court.writes(item, ip="10.0.0.1")
