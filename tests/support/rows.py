@@ -20,9 +20,21 @@ LONG_KNOWN = CallHistory(first_seen=NOW - 301)  # long enough ago to have waited
 WORDS = "the cloud's own words"
 
 
-def tried(verb, *, ago=1.0, kind=None, ambiguous=False, failures=1, retry_after=None, generation=1, history=OLD, targets=()):
+def tried(
+    verb,
+    *,
+    ago=1.0,
+    kind=None,
+    ambiguous=False,
+    failures=1,
+    retry_after=None,
+    generation=1,
+    history=OLD,
+    targets=(),
+    words=WORDS,
+):
     """A memory in which this call was made."""
-    refusal = None if kind is None else Refusal(kind, WORDS, ambiguous, retry_after)
+    refusal = None if kind is None else Refusal(kind, words, ambiguous, retry_after)
     failed = failures if refusal else 0
     attempt = Attempt(verb, NOW - ago, Asked(generation), refusal, failed, int(refusal is None), targets)
     return replace(history, attempts={**history.attempts, verb: attempt})

@@ -90,9 +90,9 @@ def is_moved(order: Order | None, wanted: Identity) -> bool:
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
 
 
-def moved_message(noun: str, order: Order, wanted: Identity) -> str:
+def moved_message(order: Order, wanted: Identity) -> str:
     """Return the message for a spec that names another place than the order."""
     return (
-        f"The {noun} was ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, but the spec names "
-        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}. Set the spec back."
+        f"The order names {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, the spec {wanted.name!r} in VPC "
+        f"{wanted.vpc!r} of cluster {wanted.cluster!r}. Set it back."
     )

@@ -90,8 +90,8 @@ def _other_tenants(tenancy: str, account: AccountFacts) -> str:
     """Say that the credential is of other tenants."""
     whose = " and ".join(repr(name) for name in sorted(account.tenants))
     return (
-        f"The {credential.described(account.name)} is of tenant {whose}, and this object belongs to tenant {tenancy!r}: "
-        f"nothing is created or destroyed. {credential.restore(account.name)}."
+        f"The {credential.described(account.name)} is of tenant {whose}, this object of {tenancy!r}. "
+        f"{credential.restore(account.name)}."
     )
 
 

@@ -40,6 +40,12 @@ def quoted(words: str, otherwise: str) -> str:
     return f"{mark}{said}{mark}" if said else otherwise
 
 
+def bracketed(words: str) -> str:
+    """Return another system's words in quotes and brackets, with a space before them; empty if it said nothing."""
+    said = quoted(words, "")
+    return f" ({said})" if said else ""
+
+
 NAMED = 5  # names in one message
 
 

@@ -10,7 +10,7 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.text import suggestion
+from gpucloud.reconcile.text import bracketed, suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import AccountFacts, Limits, Now, ObjectFacts, Unknown
@@ -85,7 +85,7 @@ def recheck_at(f: HasObservation, found: Unknown) -> float | None:
 def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str, str], *, held: str) -> Verdict:
     """Return the verdict if the account is not ready, or its listing fails. ``held``: what is not done, as a clause."""
     (kind, noun), whose = kind_and_noun, credential.described(f.account.name)
-    detail = f" ({found.detail.rstrip('.')})" if found.detail else ""
+    detail = bracketed(found.detail)
     unsure: Literal["False", "Unknown"] = "Unknown" if f.seen else "False"
     match found.cause:
         case UnknownReason.ACCOUNT:
@@ -101,10 +101,8 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
         case UnknownReason.IMPLAUSIBLE:
             lacked = f"this {noun} and many others" if f.seen else f"many {noun}s"
             accept = command(kind, f.meta.namespace, f.meta.name)
-            words = (
-                f"The cloud's listing lacks {lacked} at once, which looks like an error of the cloud{detail}. {held[0].upper()}"
-                f"{held[1:]}. If the {noun} is really gone: {accept}"
-            )
+            why = f"{found.detail.rstrip('.')}." if found.detail else f"This looks like an error of the cloud: {held}."
+            words = f"The cloud's listing lacks {lacked}. {why} If the {noun} is really gone: {accept}"
             return working(Reason.IMPLAUSIBLE_LISTING, words, ready="Unknown")
         case _:
             shown = "Its last known state is shown" if f.seen else f"{held[0].upper()}{held[1:]} meanwhile"
@@ -116,7 +114,7 @@ def why_unseen(noun: str, found: Unknown) -> str:
     """Return why a resource cannot be seen, as a sentence."""
     if found.detail and found.cause in _IN_FULL:
         return f"{found.detail.rstrip('.')}."
-    detail = f" ({found.detail.rstrip('.')})" if found.detail else ""
+    detail = bracketed(found.detail)
     return f"The {noun} cannot be seen: {found.cause}{detail}."
 
 

@@ -224,8 +224,8 @@ ROWS = {
         "it comes by itself",
         Reason.ACCOUNT_NOT_READY,
         progress="Reconciling",
-        says="team",
-        detail="Waiting for team.",
+        says="there is none",
+        detail="Waiting for GpuCloudAccount 'team' in namespace 'team': there is none. Create it.",
     ),
     "another tenant's credential": unseen(
         UnknownReason.TENANT, "it may be another's host now", Reason.TENANT_MISMATCH, says=("'acme'", "'other'"), account=TEAMS

@@ -38,8 +38,12 @@ def recorded(state=FinalSnapshotState.REQUESTED, base=RUNNING, **fields):
     return base.model_copy(update={"final_snapshot": FinalSnapshot(state=state, **given)})
 
 
+NOT_CREATED = 'The GpuSnapshot cannot be created; it is tried again. The apiserver says: "the apiserver\'s own words".'
+
+
 def did(verb, ago, kind=None):
-    return tried(verb, ago=ago, kind=kind, history=BEGUN, targets=(ALONE,))
+    words = NOT_CREATED if verb is REQUEST else WORDS
+    return tried(verb, ago=ago, kind=kind, history=BEGUN, targets=(ALONE,), words=words)
 
 
 READY, TAKING = listed((SNAP, True)), listed((SNAP, False))
@@ -83,10 +87,10 @@ ROWS = {
         "it never came, or somebody deleted it", TAKER, REQUEST, final=NONE, history=did(REQUEST, 31)
     ),
     "a request that is refused is told": blocked(
-        "a missing right", WORDS, final=NONE, history=did(REQUEST, 5, ErrorKind.FORBIDDEN)
+        "a missing right", NOT_CREATED, final=NONE, history=did(REQUEST, 5, ErrorKind.FORBIDDEN)
     ),
     "a request that was refused is made again": blocked(
-        "the right may be there by now", WORDS, REQUEST, final=NONE, history=did(REQUEST, 400, ErrorKind.FORBIDDEN)
+        "the right may be there by now", NOT_CREATED, REQUEST, final=NONE, history=did(REQUEST, 400, ErrorKind.FORBIDDEN)
     ),
     "no final snapshot is requested by an old listing of the VM": taking(
         "it may be gone", TAKER, found=present(as_of=AGO), final=NONE

@@ -73,7 +73,7 @@ ROWS = {
         },
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="Unknown cluster 'Msc7' (no such cluster). Did you mean 'Msc1'? Known clusters: Hou1, Msc1. Delete this object",
+        says="Unknown cluster 'Msc7' (\"no such cluster\"). Did you mean 'Msc1'? Known clusters: Hou1, Msc1. Delete",
     ),
     "which clusters there are may take a moment to be known": Row(
         "the event, which holds the first message, is to name them", {"found": Unknown(NOW - 5, UnknownReason.REJECTED, "400")}
@@ -83,7 +83,7 @@ ROWS = {
         {"found": Unknown(NOW - 7, UnknownReason.REJECTED, "400")},
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="refuses to list VMs in cluster 'Msc1' (400).",
+        says="refuses to list VMs in cluster 'Msc1' (\"400\").",
     ),
     "a listing that is refused in a cluster that the cloud spells otherwise": Row(
         "the spelling may be why: a service that tells letter cases apart",
@@ -95,8 +95,8 @@ ROWS = {
         Reason.INVALID_SPEC,
         progress="Stalled",
         says=(
-            "The cloud refuses to list VMs in cluster 'msc1' (closed). The cloud knows 'Msc1': if letter case is the cause, "
-            "delete this object and create it again with spec.cluster: Msc1."
+            "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). The cloud knows 'Msc1': if letter case is the "
+            "cause, delete this object and create it again with spec.cluster: Msc1."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
@@ -107,7 +107,7 @@ ROWS = {
         },
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says="The cloud refuses to list VMs in cluster 'Msc1' (closed). If spec.cluster is wrong,",
+        says="The cloud refuses to list VMs in cluster 'Msc1' (\"closed\"). If spec.cluster is wrong,",
     ),
     # --- ownership
     "a taken name with an order for another name is a conflict": Row(

@@ -72,7 +72,7 @@ ROWS = {
         after(ErrorKind.UNAVAILABLE, ambiguous=True, ago=40.0),
         Reason.CREATING,
         records=True,
-        says=f"The VM is being created as '{TWO}': the cloud refused '{ONE}' ({WORDS}).",
+        says=f"The VM is being created as '{TWO}': the cloud refused '{ONE}' (\"{WORDS}\").",
         status={"placement": in_hand(TWO, None, refused(at=JUST_NOW), since=JUST_NOW)},
     ),
     "an answer that may hide a success moves nothing": Row(
@@ -199,7 +199,7 @@ ROWS = {
         says=(
             f"for '{ONE}' or '{TWO}' or '{ONE}' in pool '{POOLED}' since 2026-01-01T00:14:55Z",
             "every 10 s",
-            f"'{ONE}' ({WORDS})",
+            f"'{ONE}' (\"{WORDS}\")",
         ),
         status={"placement": in_hand(ONE, POOLED, *ALL_BUSY.refused, since=ALL_BUSY.refused[2].at, look_seconds=10)},
     ),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
-from support.builders import NOW, an_object
-from support.decisions.shared_deletion import AWAY, NOT_ORDERED, deletion, fingerprint, held
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.accepted_absence import accepted_absence
+from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Now, Unknown, UnknownReason
+from support.builders import NOW, START, an_object
+from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
 from support.rows import Kind, Row, noted, tried
 
-OTHER_TENANT = (
-    "The credential of account 'lab' is of tenant 'x', and this object belongs to tenant 'acme': put the right one back."
-)
 NO_ACCOUNT = (
     "No account: there is no GpuCloudAccount named 'default' in namespace 'team'. Create a GpuCloudAccount of that name."
 )
@@ -96,7 +96,7 @@ def _sight(k):
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
             says=(
-                "refuses the operator's own credential (401).",
+                'refuses the operator\'s own credential ("401").',
                 "Ask the administrator to replace the operator's own credential",
             ),
         ),
@@ -105,7 +105,7 @@ def _sight(k):
             {"found": Unknown(NOW, UnknownReason.REFUSED, "401"), "account": AccountFacts("lab")},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says=("account 'lab' (401).", "Update the Secret of account 'lab' in place (do not delete it)"),
+            says=("account 'lab' (\"401\").", "Update the Secret of account 'lab' in place (do not delete it)"),
         ),
         "a missing permission stalls a new object at once": Row(
             "a person must act: VPCs belong to a tenant's administrators",
@@ -133,18 +133,20 @@ def _sight(k):
             {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},
             Reason.API_UNAVAILABLE,
             "Unknown",
-            says=f"This {k.noun} cannot be looked up in the cloud (no route). Nothing is created or destroyed meanwhile",
+            says=f'This {k.noun} cannot be looked up in the cloud ("no route"). Nothing is created or destroyed meanwhile',
         ),
         "a person who answered the doubt in vain is told at once": Row(
             "the annotation is no time",
             {
                 "meta": noted(ACCEPT_ABSENCE="true"),
                 "status": k.settled,
-                "found": Unknown(NOW, UnknownReason.IMPLAUSIBLE, "It is 'true', which is no time."),
+                "found": accepted_absence({Annotation.ACCEPT_ABSENCE: "true"}, Now(START, NOW)).explained(
+                    Unknown(NOW, UnknownReason.IMPLAUSIBLE)
+                ),
             },
             Reason.IMPLAUSIBLE_LISTING,
             "Unknown",
-            says=("It is 'true', which is no time", f"kubectl annotate {k.name.lower()}"),
+            says=("is 'true', not a time such as", f"kubectl annotate {k.name.lower()}"),
         ),
         "no account stalls at once, in the account's words": Row(
             "a person must create one",
@@ -188,11 +190,11 @@ def _sight(k):
         ),
         "another tenant's credential stalls": Row(
             "all of ours looks gone with it",
-            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.TENANT, OTHER_TENANT)},
+            {"status": k.settled, "found": replace(OTHER_TENANT, since=NOW - 181)},
             Reason.TENANT_MISMATCH,
             "Unknown",
             "Stalled",
-            says="put the right one back",
+            says="Put the right credential back",
         ),
         "one that vanished is looked for again first": Row(
             "a listing may have been partial",

@@ -8,12 +8,16 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.placement import moved_message
+from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, an_object
 from support.rows import OLD, Row, tried
 
 NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
 OTHERS = Order(state=OrderState.SEEN, id="backup-aaaaaaaaaa", name="another", cluster="Msc1", vpc="acme")
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
+OTHER_TENANT = check_tenant(Absent(NOW, NOW - 99), "acme", AccountFacts("lab", frozenset({"other"})), NOW - 9)
 LOOKING = "in the cloud before this object is deleted"  # nothing is sent, so nothing "is being destroyed"
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
 
@@ -237,6 +241,8 @@ def deletion(k):
 
 
 def held(k):
+    order = Order(state=OrderState.SEEN, name=k.cloud_name, cluster="Msc1", vpc="acme")
+    moved = moved_message(order, Identity("Hou1", "acme", k.cloud_name))
     return {
         "objects that need it hold it": Row(
             "they are told by name",
@@ -282,7 +288,7 @@ def held(k):
             k.leaving | {"found": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("lacks the permission to list (403). Ask the administrator to grant it.", "Retain"),
+            says=('lacks the permission to list ("403"). Ask the administrator to grant it.', "Retain"),
         ),
         "without an account, with something made: held": Row(
             "no account is no proof",
@@ -293,10 +299,10 @@ def held(k):
         ),
         "another tenant's credential lets nothing go": Row(
             "two listings of another tenant lack it too",
-            k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.TENANT, "It is tenant 'x'.")},
+            k.leaving | {"status": k.going, "found": OTHER_TENANT},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says="tenant 'x'",
+            says="is of tenant 'other'",
         ),
         "observe-only says what it would do, and lets nothing go": Row(
             "whoever restores a cluster counts these before anything is done",
@@ -322,11 +328,10 @@ def held(k):
         **{
             f"a spec that names another place{whose}: not forgotten": Row(
                 "what stands in the new place is another's",
-                k.leaving
-                | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, "It cannot be moved."), "owner": owner},
+                k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, moved), "owner": owner},
                 Reason.DELETION_BLOCKED,
                 progress="Stalled",
-                says=("cannot be moved", "Retain"),
+                says=("Set it back", "Retain"),
             )
             for whose, owner in {"": None, ", which another object has (2100416)": "'first'"}.items()
         },

@@ -45,7 +45,7 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
 @pytest.mark.parametrize(
     ("found", "tenants", "says"),
     [
-        (GONE, ("other",), ("account 'default'", "of tenant 'other',", "to tenant 'acme'", "Put the right credential back")),
+        (GONE, ("other",), ("account 'default'", "of tenant 'other', this object of 'acme'", "Put the right credential back")),
         (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
         (seen("other"), ("other",), ("of tenant 'other',", "Put the right credential back")),
         (

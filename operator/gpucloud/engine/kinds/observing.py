@@ -108,7 +108,7 @@ class Observer:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self._kind.desired_identity(stored, spec), tracked.order
         if wanted is not None and order is not None and placement.is_moved(order, wanted):
-            return Unknown(now, UnknownReason.MOVED, placement.moved_message(self._kind.subject.noun, order, wanted))
+            return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         sought = (here, bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid))

@@ -29,6 +29,7 @@ from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, 
 from gpucloud.reconcile.gpuvm.waiting import in_line, ordering
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
+from gpucloud.reconcile.text import bracketed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -164,8 +165,8 @@ def _instead(f: VmFacts) -> Verdict | None:
     if not tried or any(offer_of(item) == here for item in tried):
         return None
     last = max(tried, key=lambda item: item.at)
-    words = f"The VM is being created as {described(here)}: the cloud refused {described(offer_of(last))} ({last.message})."
-    return working(Reason.CREATING, words)
+    refused = f"the cloud refused {described(offer_of(last))}{bracketed(last.message)}"
+    return working(Reason.CREATING, f"The VM is being created as {described(here)}: {refused}.")
 
 
 def _backing_off(f: VmFacts, bounds: tuple[float, float]) -> float:

@@ -20,7 +20,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import final_snapshot
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
-from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.text import bracketed, listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -105,9 +105,6 @@ def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
     if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
         return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)
-    detail = f" ({unknown.detail})" if unknown.detail else ""
-    words = (
-        f"The VM's snapshots cannot be listed, as spec.deletion.snapshots: Delete needs: {unknown.cause}{detail}. "
-        f"{KEEP_SNAPSHOTS}"
-    )
+    why = f"{unknown.cause}{bracketed(unknown.detail)}"
+    words = f"The VM's snapshots cannot be listed, as spec.deletion.snapshots: Delete needs: {why}. {KEEP_SNAPSHOTS}"
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

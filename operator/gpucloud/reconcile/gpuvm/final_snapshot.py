@@ -23,7 +23,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
-from gpucloud.reconcile.text import quoted
+from gpucloud.reconcile.text import bracketed, quoted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -219,7 +219,7 @@ def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
     if unseen is None or unseen.cause is UnknownReason.NOT_LISTED:
         words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
-    detail = f" ({unseen.detail})" if unseen.detail else ""
+    detail = bracketed(unseen.detail)
     words = f"The VM is not destroyed without its final snapshot, and snapshots cannot be listed: {unseen.cause}{detail}."
     again = f.now.mono + 3 * f.limits.pending_interval
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"), requeue_at=again)

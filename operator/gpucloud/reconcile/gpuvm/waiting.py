@@ -28,6 +28,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     refusals,
     without_capacity_since,
 )
+from gpucloud.reconcile.text import bracketed
 from gpucloud.reconcile.waiting_line import Waiter, look_seconds
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"
     last = max(refusals(f), key=lambda item: item.at, default=None)
     if last is not None:
-        words = f"{words} Last refused: {described(offer_of(last))} ({last.message})."
+        words = f"{words} Last refused: {described(offer_of(last))}{bracketed(last.message)}."
     return working(Reason.WAITING_FOR_CAPACITY, words)
 
 

@@ -33,7 +33,7 @@ from gpucloud.reconcile.core.steps import (
 )
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
-from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.text import bracketed, listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvpc import GpuVpcStatus
@@ -98,7 +98,7 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Wait until two fresh listings in a row show no VM and no snapshot in the VPC, whoever owns them."""
     inside = f.occupants
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
-        detail = f" ({inside.detail})" if inside.detail else ""
+        detail = bracketed(inside.detail)
         words = (
             f"The VPC is destroyed only when listings show it empty, and its content cannot be listed: {inside.cause}{detail}. "
             f"{destruction.retain(f)}"

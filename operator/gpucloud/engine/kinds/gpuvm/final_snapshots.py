@@ -21,6 +21,7 @@ from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, Taker, is_required, names
 from gpucloud.reconcile.retention import recorded_policy
+from gpucloud.reconcile.text import quoted
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
@@ -146,5 +147,6 @@ def _refusal(error: KubeError) -> Refusal:
     """Return why the apiserver did not create it. A request without an answer may have been carried out; it is sent again."""
     kind = {403: ErrorKind.FORBIDDEN, 422: ErrorKind.INVALID, 0: ErrorKind.NOT_SENT}.get(error.status, ErrorKind.SERVER)
     rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and "being terminated" not in str(error) else ""
-    words = f"The GpuSnapshot for the final snapshot cannot be created; it is tried again.{rights} The apiserver says: {error}."
+    said = quoted(str(error), kind)
+    words = f"The GpuSnapshot for the final snapshot cannot be created; it is tried again.{rights} The apiserver says: {said}."
     return Refusal(kind, words, ambiguous=error.status == 0)

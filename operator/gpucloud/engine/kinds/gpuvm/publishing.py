@@ -16,6 +16,7 @@ from gpucloud.kinds.gpuvm import KIND, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpuvm.connection import CONFIG_MAPS, SERVICES, SLICES, WITHDRAW_SECONDS, wanted_connection
+from gpucloud.reconcile.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,12 +148,13 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
         return Refusal(ErrorKind.CONFLICT, words, ambiguous=False)
     kind = _KINDS.get(error.status, ErrorKind.SERVER)
     rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and "being terminated" not in str(error) else ""
+    said = f"The apiserver says: {quoted(str(error), kind)}."
     if verb is Verb.PUBLISH:
-        words = f"spec.connection cannot be published; it is tried again.{rights} The apiserver says: {error}"
+        words = f"spec.connection cannot be published; it is tried again.{rights} {said}"
     else:
         words = (
             "What spec.connection has published cannot be withdrawn; it is tried again. A stop or destruction of the VM waits "
-            f"{WITHDRAW_SECONDS:.0f} s for it, and is then sent all the same.{rights} The apiserver says: {error}"
+            f"{WITHDRAW_SECONDS:.0f} s for it, and is then sent all the same.{rights} {said}"
         )
     return Refusal(kind, words, ambiguous=error.status == 0)
 
