@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from support.messages import judge
@@ -9,6 +11,7 @@ from support.messages.__main__ import PAGE
 from support.messages.admission import refusals
 from support.messages.conditions import said
 from support.messages.page import page
+from support.messages.placeholders import generic
 from support.messages.sources import texts
 
 SETTLED = ("Ready True", "Succeeded", "Event")
@@ -81,6 +84,29 @@ def test_the_judge_reads_all_kinds_of_messages():
     assert {item.kind for item in CONDITIONS} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount"}
     assert {item.shown_by for item in SOURCES} >= {"PluginError", "UsageError", "SettingsError", "KeyProblemError"}
     assert len(refusals()) > 40
+
+
+GENERIC = [
+    ("VM 'train-tagaa-mzx7ntfklm' in VPC 'acme'", "VM '{name in the cloud}' in VPC '{VPC}'", "the noun says what it is"),
+    ("spec.configuration is 'A100_40GB_PCIe_1x'", "spec.configuration is '{configuration}'", "else the name does"),
+    ("is 'true', neither", "is 'true', neither", "words of the message's own stay"),
+    ('failed: "the cloud\'s own words". Do', 'failed: "{words of the cloud}". Do', "quoted by the message"),
+    ('refused ("HTTP 502").', 'refused ("{words of the cloud}").', "quoted in brackets"),
+    ("kubectl delete gpuvm/a gpuvm/b --namespace=team", "kubectl delete {kind}/{name} … --namespace={namespace}", "a command"),
+]
+
+
+@pytest.mark.parametrize(("words", "shown", "why"), GENERIC, ids=[row[2] for row in GENERIC])
+def test_the_page_shows_placeholders_for_the_names_of_the_tests(words, shown, why):
+    assert generic(words) == shown, why
+
+
+NAMES_OF_TESTS = re.compile(r"\b(train|team|acme|lab|theirs|cloud-credential|tagaa|Msc\d|Hou\d|[AH]100|own words|HTTP \d+)\b")
+
+
+@pytest.mark.parametrize("message", said(), ids=lambda item: f"{item.kind} {item.reason}")
+def test_no_name_of_the_tests_is_on_the_page(message):
+    assert NAMES_OF_TESTS.findall(generic(message.words)) == []
 
 
 def test_the_page_of_all_messages_is_as_printed():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from support.messages.admission import refusals
 from support.messages.conditions import said
+from support.messages.placeholders import generic
 from support.messages.sources import texts
 
 if TYPE_CHECKING:
@@ -16,9 +17,7 @@ _ABOUT = """\
 Printed from the code and its tables of decisions by `make messages`; not to be edited. A test judges each that reports no
 success: it says what is the case, and what to do or what happens next. What the reasons mean: [status.md](status.md). What to
 do, step by step: [troubleshooting.md](../how-to/troubleshooting.md)."""
-_SAMPLES = """\
-The messages of conditions and of an object's last Event, with the names of the tests: VM `train-tagaa-mzx7ntfklm` in VPC `acme`
-of cluster `Msc1`. The words of the cloud stand in quotes."""
+_FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
 _PARTS = "What a message of a condition quotes of a reference, an account or a key. What stands in braces is filled in."
 _COMMANDS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError")),
@@ -28,7 +27,7 @@ _COMMANDS = {
 
 def page() -> str:
     """The whole page."""
-    parts = ["# Messages", _ABOUT, "## Conditions and Events", _SAMPLES]
+    parts = ["# Messages", _ABOUT, "## Conditions and Events", _FILLED_IN]
     for kind, of_kind in groupby(said(), lambda item: item.kind):
         parts += [f"### {kind}", _table(("Reason", "Shown as", "Message"), _said(of_kind))]
     parts += ["## Parts of messages", _PARTS, _table(("Of", "Message"), _parts())]
@@ -43,7 +42,8 @@ def page() -> str:
 
 def _said(messages) -> Iterator[tuple[str, str, str]]:
     for (reason, condition), same in groupby(messages, lambda item: (item.reason, item.condition)):
-        yield f"`{reason}`", condition, "<br>".join(f"• {item.words}" for item in same)
+        words = sorted({generic(item.words) for item in same})
+        yield f"`{reason}`", condition, "<br>".join(f"• {one}" for one in words)
 
 
 def _parts() -> Iterator[tuple[str, str]]:

@@ -1,0 +1,74 @@
+"""Placeholders for the names of the tests in the messages that they bring: ``VPC 'acme'`` is printed as ``VPC '{VPC}'``.
+
+The word before a name in quotes says what it is of, else the name itself. Quoted words of a message's own, such as ``'true'``,
+stay. Names of objects and namespaces in commands are known by their places.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NOUNS = {
+    **dict.fromkeys(("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "Secret", "ConfigMap"), "name"),
+    **dict.fromkeys(("VM", "snapshot", "Snapshot", "snapshots"), "name in the cloud"),
+    **dict.fromkeys(("host", "Host"), "host id"),
+    **{noun: noun for noun in ("VPC", "cluster", "endpoint", "namespace", "state", "tenant")},
+    "account": "name",
+    "pool": "resource pool",
+    "key": "key",
+    "Key": "key",
+}
+# Names of the tests whose noun stands elsewhere, or nowhere.
+_NAMES = {
+    r"[AH]100_\w+": "configuration",
+    r"Ubuntu_[\w.]+|Debian 12": "image",
+    r"(?i:msc1|hou1|msc7|mars1)": "cluster",
+    r"eu|us|prod|mars|staging": "endpoint",
+    r"acme-old|acme-train": "VPC",
+    r"theirs|train-tagaa-\w+|vm-of-its-own": "name in the cloud",
+    r"2026-[\dTZ:-]+|now|yes": "value",
+    r"old|other": "name in the cloud",
+    "acme": "tenant",
+    r"quota": "message",
+}
+_OWN = {"default", "true", "false", "apiKey", "(default)"}  # words of the messages themselves
+_WORDS = "words of the cloud"
+_QUOTED = re.compile(r"(?P<before>[\w.]+)(?P<gap>:? )'(?P<name>[^']*)'")
+_LEFT = re.compile(r"(?<=[ ,(])'(?P<name>[^'{}]+)'")
+_TEXTS = [
+    # Commands.
+    (r"(kubectl (?:annotate|delete|get) gpu\w+) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
+    (r"(kubectl delete) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
+    (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
+    (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
+    # The words of others.
+    (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
+    (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),
+    (r"\((\w+): (?:it is taken|quota)\.?\)", r"({reason}: {message})"),
+    # Values.
+    (r"\b20\d\d-\d\d-\d\dT[\d:]+Z", "{time}"),
+    (r"\b\d+\.\d\d dollars", "{price} dollars"),
+    (r"costs \d+\.\d\d\b", "costs {price}"),
+    (r"Known clusters: Hou1, Msc1", "Known clusters: {clusters}"),
+    (r"(spec\.(?:cluster|configuration|image\.operatingSystem|vm\.name)): [\w. ]*\w(?=\.)", r"\1: {value}"),
+]
+
+
+def generic(words: str) -> str:
+    """Return a message with placeholders in braces for the names and values of the tests."""
+    for pattern, placeholder in _TEXTS:
+        words = re.sub(pattern, placeholder, words)
+    words = _QUOTED.sub(_named, words)
+    return _LEFT.sub(lambda found: _placed(found["name"], None), words)
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"{found['before']}{found['gap']}{_placed(found['name'], _NOUNS.get(found['before']))}"
+
+
+def _placed(name: str, noun: str | None) -> str:
+    if name in _OWN:
+        return f"'{name}'"
+    by_name = next((what for pattern, what in _NAMES.items() if re.fullmatch(pattern, name)), None)
+    placeholder = noun or by_name
+    return f"'{name}'" if placeholder is None else f"'{{{placeholder}}}'"
