@@ -131,10 +131,13 @@ class ClusterRecords(Generic[R]):
             del self.waiting[uid]
 
     def names(self, vpc: str, base: str) -> list[str]:
-        """Return the names of the records in a VPC that are this base and a fingerprint."""
+        """Return the names of the records in a VPC that are this base and a fingerprint.
+
+        What the listing before showed counts, too, as the last one may be partial.
+        """
         if self.by_base is None:  # one of many orders that rest on this listing asks for few of them
             self.by_base = {}
-            for key in self.records:
+            for key in self.records | self.before:
                 self.by_base.setdefault((key.vpc, key.name[:-FINGERPRINT_LENGTH]), []).append(key.name)
         return self.by_base.get((vpc, base), [])
 
@@ -145,6 +148,11 @@ class ClusterRecords(Generic[R]):
             for key in self.records:
                 self.by_name[key.name] = (*self.by_name.get(key.name, ()), key)
         return self.by_name.get(name, ())
+
+    def lacked_before(self, name: str, not_before: float) -> bool:
+        """Whether the listing before the last was believed, began then or later, and showed no record of this name."""
+        listed = self.before_as_of is not None and self.before_as_of >= not_before and not self.before_implausible
+        return listed and not any(key.name == name for key in self.before)
 
     def doubts(self, began: float, vanished: Collection[Identity], *, implausible: bool, settled_after: float) -> bool:
         """Return whether a new listing is doubted. ``implausible``: it lacks too many records at once.

@@ -132,7 +132,8 @@ class Inventory(ListedClusters[R]):
     def sought(self, uid: str, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
         """Return where a cluster that is listed for this object has records of a name, by a listing that began then or later.
 
-        Until there is one, it is asked for, and wakes the object. So does the end of a failure or of a doubt.
+        That it has none takes two listings in a row, as one may be partial. Until then they are asked for, and wake the object.
+        So does the end of a failure or of a doubt.
         """
         cached = self._cached[cluster]
         latest = cached.latest()
@@ -140,7 +141,12 @@ class Inventory(ListedClusters[R]):
             cached.waiting[uid] = not_before
             cached.trigger.set()
             return latest if isinstance(latest, Unknown) else Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        return latest if isinstance(latest, Unknown) else cached.places(name)
+        found = cached.places(name)
+        if isinstance(latest, Unknown) or found or cached.lacked_before(name, not_before):
+            return latest if isinstance(latest, Unknown) else found
+        cached.waiting[uid] = self._clock.mono()
+        cached.trigger.set()
+        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
 
     def _open(self, cluster: str) -> ClusterRecords[R]:
         """Return the records of a cluster, which is listed from now on."""

@@ -143,7 +143,8 @@ async def test_a_vpc_is_confirmed_empty_by_the_listing_before(rig):
     ]
 
 
-async def test_the_names_of_a_base_are_those_of_the_last_listing(rig):
+async def test_the_names_of_a_base_are_those_of_the_last_two_listings(rig):
+    """The last one may be partial."""
     base, first, second = "train-tag1-", "aaaaaaaaaa", "bbbbbbbbbb"
     alike = [record(f"{base}{first}-more"), record(f"{base}short"), record(f"{base}{first}", vpc="other"), record(first)]
     it = rig([record(base + first), *alike], [record(base + second)])
@@ -152,6 +153,8 @@ async def test_the_names_of_a_base_are_those_of_the_last_listing(rig):
     await asyncio.sleep(1)
     assert it.inventory.names("Msc1", "acme", base) == [base + first]
     assert it.inventory.names("Hou1", "acme", base) == []
+    await asyncio.sleep(SLOW + 1)
+    assert it.inventory.names("Msc1", "acme", base) == [base + second, base + first]
     await asyncio.sleep(SLOW + 1)
     assert it.inventory.names("Msc1", "acme", base) == [base + second]
 
