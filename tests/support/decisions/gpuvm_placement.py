@@ -90,6 +90,13 @@ ROWS = {
         records=True,
         status={"placement": in_hand(TWO, None, refused(reason="Rejected", at=START + timedelta(seconds=NOW - 1)))},
     ),
+    "an answer of no certain meaning rejects nothing, whatever its words": Row(
+        "seed 1551: a 500 said 'not found', the cloud rejected the alternative, and neither was ordered any more",
+        after(ErrorKind.NOT_FOUND, ambiguous=True, ago=40.0),
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(TWO, None, refused(reason="Failed", at=JUST_NOW))},
+    ),
     "too many requests blame no offer": Row(
         "the same offer is ordered after the pause",
         after(ErrorKind.THROTTLED),
@@ -276,7 +283,7 @@ ROWS = {
     ),
     "what the cloud has rejected waits for its backoff, not behind those that wait": Row(
         "seed 92031341: it waited for none of its offers, and for good",
-        after(ErrorKind.NOT_FOUND, spec=a_spec(), line=Line(behind=True, listed=FULL), ambiguous=True, ago=400.0),
+        after(ErrorKind.NOT_FOUND, spec=a_spec(), line=Line(behind=True, listed=FULL), ago=400.0),
         Reason.NOT_FOUND,
         progress="Stalled",
         records=True,

@@ -180,6 +180,8 @@ def _last_refusal(f: Facts) -> RefusedOffer | None:
     reason = REASONS.get(attempt.refusal.kind)
     if reason is None:
         return None
+    if reason is RefusedReason.REJECTED and attempt.refusal.ambiguous:
+        reason = RefusedReason.FAILED  # whatever its words: it may be a passing fault
     return RefusedOffer(
         configuration=ordered.configuration,
         resource_pool=ordered.resource_pool,
