@@ -110,7 +110,7 @@ def test_a_failed_vm_may_still_cost(price, says):
 
 
 @pytest.mark.parametrize(
-    ("detail", "says"), [("", "permission to list. To keep"), ("403", "permission to list (403). To keep")]
+    ("detail", "says"), [("", "permission to list. To keep"), ("403", 'permission to list ("403"). To keep')]
 )
 def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says):
     plan = gpuvm.decide(
@@ -128,7 +128,7 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
 
 
 @pytest.mark.parametrize(
-    ("detail", "says"), [("", "permission to list. To keep"), ("403", "permission to list (403). To keep")]
+    ("detail", "says"), [("", "permission to list. To keep"), ("403", 'permission to list ("403"). To keep')]
 )
 def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
     occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)
