@@ -83,14 +83,16 @@ def new_namespace(kubectl, crds, namespaces):
 
     def make() -> str:
         made.append(f"test-{secrets.token_hex(4)}")
-        kubectl.ok("create", "namespace", made[-1])
+        answer = kubectl.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": made[-1]}}, None)
+        assert answer.ok, answer.document
         return made[-1]
 
     yield make
     held = [kind for kind in crds if not kind.startswith("gpuoffers.")]
     for name in made:
         remove_objects(kubectl, held, name)
-        kubectl.ok("delete", "namespace", name, "--wait=false")
+        answer = kubectl.api.delete("namespace", name, None)
+        assert answer.ok, answer.document
 
 
 @pytest.fixture

@@ -131,8 +131,7 @@ class WatchedCloud(SimCloud):
 def shown_in(kubectl: Kubectl, namespace: str, canaries: Canaries) -> Iterator[tuple[str, str]]:
     """What stands in a namespace: statuses, metadata, Events. Its Secrets are where more canaries come from."""
     kinds = f"secrets,{OURS},events.events.k8s.io"
-    answer = kubectl.ok("get", kinds, "--output=json", "--show-managed-fields", ns=namespace)
-    items = json.loads(answer)["items"]
+    items = kubectl.api.list(kinds, namespace, managers=True)
     for item in items:
         if item["kind"] == "Secret":
             canaries.plant_secret(item)

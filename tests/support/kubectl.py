@@ -1,7 +1,7 @@
 """kubectl as tests use it: apply, look, patch, delete, wait.
 
-It is what users have, so it is what tests speak to the cluster with. Only objects as JSON are read without it, since tests look
-at them several times a second (see ``support.apireader``).
+It is what users have, so it is what tests speak to the cluster with. What is asked too often for a program to start each time
+goes without it, by ``support.kubeapi``: reading objects as JSON, trying manifests, and tidying up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support.apireader import reader
+from support.kubeapi import KubeApi, kube_api
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +31,11 @@ class Kubectl:
 
     def in_namespace(self, namespace: str) -> Kubectl:
         return replace(self, namespace=namespace)
+
+    @property
+    def api(self) -> KubeApi:
+        """The same apiserver as the same user, without kubectl. It knows no namespace by itself."""
+        return kube_api(self.kubeconfig)
 
     def run(self, *args: str, stdin: str | None = None, ns: str | None = None) -> subprocess.CompletedProcess[str]:
         """Run any command; the result is the caller's to judge."""
@@ -65,11 +70,11 @@ class Kubectl:
 
     def get(self, kind: str, name: str, ns: str | None = None) -> dict[str, Any] | None:
         """Return an object, or None when there is no such object."""
-        return reader(self.kubeconfig).get(kind, name, ns or self.namespace)
+        return self.api.get(kind, name, ns or self.namespace)
 
     def list(self, kind: str, ns: str | None = None) -> list[dict[str, Any]]:
         """Return all objects of a kind, or of several with commas between."""
-        return reader(self.kubeconfig).list(kind, ns or self.namespace)
+        return self.api.list(kind, ns or self.namespace)
 
     def events(self) -> list[tuple[str, str]]:
         """Return whom each Event is about, by name, and its reason."""
@@ -124,10 +129,10 @@ class Kubectl:
 
 def remove_objects(kubectl: Kubectl, kinds: Iterable[str], namespace: str) -> None:
     """Remove all objects of these kinds from a namespace, whatever finalizers they have."""
-    left = [f"{item['kind'].lower()}/{item['metadata']['name']}" for item in kubectl.list(",".join(kinds), ns=namespace)]
-    if left:
-        kubectl.run("delete", *left, "--wait=false", ns=namespace)
-        kubectl.run("patch", *left, "--type=merge", '--patch={"metadata":{"finalizers":null}}', ns=namespace)
+    for item in kubectl.list(",".join(kinds), ns=namespace):
+        kind, name = item["kind"].lower(), item["metadata"]["name"]
+        kubectl.api.delete(kind, name, namespace)
+        kubectl.api.patch(kind, name, {"metadata": {"finalizers": None}}, namespace)
 
 
 def _as_text(manifest: Manifest) -> str:
