@@ -64,6 +64,30 @@ def test_what_comes_free_goes_to_who_waits_longest_also_after_a_restart(here, fu
     assert len(full.vms()) == 3
 
 
+def test_a_start_waits_in_the_same_line_and_keeps_its_place_over_a_restart(here, full, operator):
+    full.control("capacity", PLACE | {"total": 1})
+    process = operator(**FLAGS)
+    here.apply(waiting("first"))
+    reach(here, "gpuvm", "first", "True/Running")
+    here.patch("gpuvm", "first", {"spec": {"powerState": "Stopped"}})
+    reach(here, "gpuvm", "first", "True/PoweredOff")
+    full.control("capacity", PLACE | {"total": 0})
+    here.patch("gpuvm", "first", {"spec": {"powerState": "Running"}})
+    began = eventually(lambda: since(here, "first"), what="the start to wait")
+    words = f"Waiting for capacity for '{PLACE['configuration']}' in pool '{PLACE['pool']}' since {began}"
+    eventually(lambda: words in condition(here.get("gpuvm", "first"), "Ready")["message"], what="the message")
+    process.kill9()
+    operator(**FLAGS)
+    here.apply(waiting("newcomer", priority=1000))
+    eventually(lambda: since(here, "newcomer"), what="the newcomer to queue behind the start")
+    assert since(here, "first") == began
+    full.control("capacity", PLACE | {"total": 1})
+    reach(here, "gpuvm", "first", "True/Running", timeout=60)
+    assert since(here, "first") is None
+    assert [call["status"] for call in full.calls("StartServer")] == [503, 202]
+    assert orders(full) == ["first"], "the newcomer waits"
+
+
 def test_nobody_asks_what_is_free_while_nobody_waits(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuvm())

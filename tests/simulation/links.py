@@ -177,6 +177,8 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         world.judge.rates.requests(self.process, plain)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
+        if operation == "StartServer":
+            world.judge.rates.starts(self.process, plain)
         try:
             response: Response = await self.travel(
                 domain, slow=fault == "cloud-slow", deed=lambda: world.cloud.carry_out(self.process, operation, plain, fault)

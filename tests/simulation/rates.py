@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PASSES = "controller_runtime_reconcile_total"
 LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
+NO_CAPACITY = 503
 DUST = 1e-6
 ROUNDING_SECONDS = 2.0  # times in status are whole seconds
 LOOK_INTERVALS = 5  # of the fast poll, between two queries of what is free
@@ -61,6 +62,8 @@ class Rates:
         self._calm_since = 0.0
         self._boot_logs: dict[tuple[str, str], float] = {}  # by process and VM: when its boot log was last read
         self._availability: dict[tuple[str, str, str], float] = {}  # by process, credential and cluster: when it was last told
+        self._starts_refused: dict[tuple[str, bytes], float] = {}  # by process and body: when there was no capacity
+        self._has_refused_a_start = False
         self._mutations: Counter[tuple[str, str]] = Counter()  # by UID and what it was, since the last cause outside
 
     def mutated(self, life: Life, what: str) -> None:
@@ -80,6 +83,7 @@ class Rates:
         self._causes += 1
         self._calm_since = self._world.loop.time()
         self._mutations.clear()
+        self._starts_refused.clear()
 
     # The request budget (design.md, invariant 9).
 
@@ -97,6 +101,18 @@ class Rates:
             left = budget.paused_until - now
             self._world.judge.found("budget", f"{process.name} sends with {who} {left:.1f} s before the cloud's Retry-After")
             budget.paused_until = 0.0
+
+    def starts(self, process: Process, request: Request) -> None:
+        """A process starts a VM: after an answer without capacity not before a listing could show whether it is on.
+
+        Who waits for capacity repeats no call to see whether there is some. Excused: somebody has done something since.
+        """
+        before = self._starts_refused.get((process.name, request.body), -math.inf)
+        since = self._world.loop.time() - before
+        if since < self._world.grace - DUST:
+            self._world.judge.found(
+                "hasty start", f"{process.name} starts a VM again {since:.1f} s after there was no capacity"
+            )
 
     def reads_boot_log(self, process: Process, vm: str) -> None:
         """A process has been answered the boot log of a VM: it asks late, and seldom.
@@ -131,17 +147,21 @@ class Rates:
         self._world.judge.sometimes["waited for capacity"] += 1
         if now - before < LOOK_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
             self._world.judge.found("availability", f"{process.name} asks {cluster!r} again after {now - before:.1f} s")
-        if not any(life.names_cluster(cluster) and self._has_waited(life) for life in self._world.judge.books.lives.values()):
+        here = [life for life in self._world.judge.books.lives.values() if life.names_cluster(cluster)]
+        if not self._has_refused_a_start and not any(map(self._has_waited, here)):
             self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")
 
     def _has_waited(self, life: Life) -> bool:
-        """Whether an order for it was refused, or had no clear answer; or its status says that it waits behind such a one."""
+        """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started."""
         waits = (life.status.get("placement") or {}).get("waitingSince")
         return bool(waits) or any(order.told != "accepted" for order in self._world.cloud.orders.of(life.uid))
 
     def answered(self, process: Process, request: Request, response: Response) -> None:
         """Its answer has arrived; a pause that it asks for begins now."""
         self.sample()
+        if response.status == NO_CAPACITY and self._world.cloud.operation(request) == "StartServer":
+            self._starts_refused[process.name, request.body] = self._world.loop.time()
+            self._has_refused_a_start = True
         longest = LONGEST_PAUSE.get(response.status)
         said = dict(response.headers).get("retry-after", "")
         budget = self._budgets.get((process.name, self._world.cloud.callers.of(request)))

@@ -112,5 +112,8 @@ class PlacementStatus(Model):
     ] = None
     refused: Annotated[
         tuple[RefusedOffer, ...],
-        Field(max_length=MOST_ALTERNATIVES + 1, description="What the cloud refused, and when. Empty once the VM is there."),
+        Field(
+            max_length=MOST_ALTERNATIVES + 1,
+            description="What the cloud refused, and when; of a VM that is there, its last start.",
+        ),
     ] = ()

@@ -234,15 +234,10 @@ ROWS = {
     ),
     "a refused start is sent again under the words of its refusal": Row(
         "Ready would change to and fro with each try",
-        {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, ago=31, kind=ErrorKind.UNAVAILABLE)},
-        Reason.WAITING_FOR_CAPACITY,
+        {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, ago=31, kind=ErrorKind.SERVER)},
+        Reason.API_ERROR,
         action=Verb.START,
         says='StartServer failed: "the cloud\'s own words".',
-    ),
-    "a start without room waits": Row(
-        "a stopped VM gave its GPUs back",
-        {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, kind=ErrorKind.UNAVAILABLE)},
-        Reason.WAITING_FOR_CAPACITY,
     ),
     "a restart stops first": Row(
         "asked by annotation",

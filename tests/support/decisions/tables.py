@@ -24,6 +24,7 @@ from support.decisions import (
     gpuvm_needs,
     gpuvm_order,
     gpuvm_placement,
+    gpuvm_starting,
     gpuvpc,
     gpuvpc_deletion,
     kinds,
@@ -81,6 +82,7 @@ TABLES = {
         *(
             gpuvm_order,
             gpuvm_placement,
+            gpuvm_starting,
             gpuvm_life,
             gpuvm_needs,
             gpuvm_deletion,

@@ -100,6 +100,14 @@ async def test_what_comes_free_goes_to_who_waits_longest_and_wakes_nobody_else(r
     assert (rig.woken, rig.turn(early), rig.turn(late)) == (["early", "late"], None, B)
 
 
+async def test_a_turn_stands_while_the_next_query_is_under_way(rig):
+    """Between the announcement of a start and its call there would be no turn else, and it would queue again."""
+    rig.client.room[A] = 1
+    place = rig.join("x")
+    await asyncio.sleep(20.15)
+    assert (len(rig.client.asked), rig.turn(place)) == (2, A)
+
+
 async def test_before_the_first_answer_the_line_says_so(rig):
     place = rig.join("x")
     assert rig.capacity.line("Msc1", place) == Line(looking=True)

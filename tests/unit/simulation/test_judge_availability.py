@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.sim.messages import Request
+from gpucloud.sim.messages import Request, Response
 
 
 def asked(cluster="Msc1", **query):
@@ -44,4 +44,43 @@ def test_the_catalogue_may_ask_without_counts(courts):
     it = courts()
     it.bought()
     it.judge.rates.asks_what_is_free(it.operator, asked(reportNodes="false"))
+    assert it.oracles == []
+
+
+START = Request("POST", "/api/v1/servers/virtual/StartServer", body=b'{"id": "x"}')
+
+
+def refused(it, status=503):
+    it.judge.rates.answered(it.operator, START, Response(status, b"", ()))
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "found", "why"),
+    [
+        (503, 5.0, ["hasty start"], "no listing has shown that it is off all the same"),
+        (503, 31.0, [], "it had its time"),
+        (202, 5.0, [], "it was accepted: another rule"),
+    ],
+)
+def test_a_start_without_capacity_is_not_repeated_at_once(courts, status, seconds, found, why):
+    it = courts()
+    refused(it, status)
+    it.passes(seconds)
+    it.judge.rates.starts(it.operator, START)
+    assert it.oracles == found, why
+
+
+def test_after_somebody_did_something_a_start_may_be_repeated(courts):
+    it = courts()
+    refused(it)
+    it.judge.rates.disturbed()
+    it.judge.rates.starts(it.operator, START)
+    assert it.oracles == []
+
+
+def test_what_is_free_may_be_asked_for_a_vm_that_is_to_be_started(courts):
+    it = courts()
+    it.bought()
+    refused(it)
+    it.judge.rates.asks_what_is_free(it.operator, asked())
     assert it.oracles == []

@@ -110,11 +110,11 @@ class Capacity:
         """Ask as long as somebody waits who could order now; ever less often while the queries fail."""
         await asyncio.sleep(look_seconds(self._fast_poll))
         while line.waiters:
-            line.turns = {}
             if any(waiter.ready for waiter in line.waiters.values()):
                 await self._look(line)
                 await asyncio.sleep(look_seconds(self._fast_poll) * 2 ** min(max(0, line.failures - PATIENCE), MOST_DOUBLINGS))
             else:
+                line.turns = {}
                 line.changed.clear()
                 await line.changed.wait()
         del self._lines[line.cluster.casefold()]
@@ -129,7 +129,7 @@ class Capacity:
             listing = await self._client.get_availability(cluster=line.cluster)
         except CloudError as error:
             log.info("the availability cannot be listed", cluster=line.cluster, error=str(error))
-            line.failures += 1
+            line.failures, line.turns = line.failures + 1, {}
             if line.failures < PATIENCE:
                 return
             line.room = {}

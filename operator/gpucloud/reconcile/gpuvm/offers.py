@@ -2,6 +2,7 @@
 
 The spec's own comes first, then its alternatives. Another offer is ordered only where the order record allows a new order
 (``transitions.py``): after a certain refusal, or when listings have proven that an order without a clear answer made nothing.
+A VM that is to be switched on accepts only what it was made of.
 All offers are in one cluster and VPC, so the name still allows the cloud one VM of this object only.
 """
 
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Outcome, PowerState
 from gpucloud.kinds.placement import RefusedOffer, RefusedReason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.facts import CloudFacts
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.text import MAX_TEXT, printable
 from gpucloud.reconcile.waiting_line import Line, Offer
 
@@ -35,6 +37,7 @@ REASONS = {
     ErrorKind.FORBIDDEN: RefusedReason.REJECTED,
     ErrorKind.SERVER: RefusedReason.FAILED,  # field notes: business errors often arrive as 500
 }
+OPEN = frozenset({Outcome.ANNOUNCED, Outcome.UNCLEAR})  # of a power call whose answer no status records
 SAME_CALL = timedelta(seconds=2)  # two times of one refusal differ by less: both clocks are read, and seconds are cut
 
 
@@ -82,6 +85,21 @@ def current_offer(f: Facts) -> Offer:
     return recorded if recorded is not None and kept and orders.may_exist(f.order) else next_offer(f)
 
 
+def is_to_start(f: Facts) -> bool:
+    """Whether the VM is to be switched on, as far as is known: it is off, or not to be seen now."""
+    if f.meta.deleting or not f.seen or f.state is not OrderState.SEEN or f.spec.power_state is PowerState.STOPPED:
+        return False
+    return not isinstance(f.found, Present) or vm_phase(f.found.record) is VmPhase.OFF
+
+
+def wanted_offer(f: Facts) -> Offer:
+    """Return the offer that the next call needs capacity for: what is ordered, or what the VM to be switched on is made of."""
+    offer = current_offer(f)
+    if not is_to_start(f):
+        return offer
+    return offer.in_pool(f.found.record.rpool if isinstance(f.found, Present) else f.status.resource_pool)
+
+
 def next_offer(f: Facts) -> Offer:
     """Return the offer whose turn it is; else the first that was not refused; else the one whose refusal is the oldest.
 
@@ -104,7 +122,9 @@ def next_offer(f: Facts) -> Offer:
 
 
 def accepted(f: Facts) -> tuple[Offer, ...]:
-    """Return the offers that may be ordered when there is room: those that count now, and that the cloud has not rejected."""
+    """Return the offers that are waited for: of those that count now each that the cloud has not rejected, or the VM's own."""
+    if is_to_start(f):
+        return (wanted_offer(f),)
     wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
     return tuple(one for one in counting(f) if one not in wrong)
 
@@ -122,7 +142,7 @@ def alternatives_from(f: Facts) -> datetime | None:
     """
     wait = None if f.spec.placement is None else f.spec.placement.wait_seconds
     own = next((item for item in refusals(f) if offer_of(item) == offers(f.spec)[0]), None)
-    if wait is None or (own is not None and own.reason is not RefusedReason.NO_CAPACITY):
+    if wait is None or is_to_start(f) or (own is not None and own.reason is not RefusedReason.NO_CAPACITY):
         return None
     return (without_capacity_since(f) or f.now.wall) + timedelta(seconds=wait)
 
@@ -132,21 +152,29 @@ def without_capacity_since(f: Facts) -> datetime | None:
 
     A time in the future was noted by another clock: it counts as now, or its GpuVM would be last until that time.
     """
-    since = None if f.status.placement is None else f.status.placement.waiting_since
+    since = None if f.status.placement is None or _is_of_creation(f) else f.status.placement.waiting_since
     if since is None:
         since = min((item.at for item in refusals(f) if item.reason is RefusedReason.NO_CAPACITY), default=None)
     return None if since is None else min(since, f.now.wall)
 
 
+def _is_of_creation(f: Facts) -> bool:
+    """Whether the status, which is written as a whole, is of the time before the VM was there, so that its wait is over."""
+    return f.seen and (f.status.order is None or not orders.was_seen(f.status.order))
+
+
 def queues_from(f: Facts) -> datetime:
-    """Return since when it waits if it queues now: since its last order, if the process that sent it died with the answer.
+    """Return since when it waits if it queues now: since its last call, if the process that sent it died with the answer.
 
     That may have been the refusal from which on it would wait.
     """
-    order = f.order
-    if order is None or f.state is not OrderState.REFUSED or f.tracked.own or order.refused_generation is not None:
-        return f.now.wall
-    return min(order.recorded_at or f.now.wall, f.now.wall)
+    if is_to_start(f):
+        operation = f.status.operation
+        sent = None if operation is None or operation.outcome not in OPEN else operation.at
+    else:
+        unknown = f.order is not None and f.state is OrderState.REFUSED and not f.tracked.own
+        sent = f.order.recorded_at if f.order is not None and unknown and f.order.refused_generation is None else None
+    return min(sent or f.now.wall, f.now.wall)
 
 
 def moves_on(f: Facts) -> bool:
@@ -160,31 +188,53 @@ def moves_on(f: Facts) -> bool:
 
 
 def refusals(f: Facts) -> tuple[RefusedOffer, ...]:
-    """Return the last refusal of each offer of the spec, the last call's included; an edit or a request begins anew."""
-    asked = f.asked.reconcile_request not in {None, f.status.last_handled_reconcile_at}
-    before = () if f.status.placement is None or asked else f.status.placement.refused
-    found = {offer_of(item): item for item in before if item.generation == f.meta.generation}
-    newest = _last_refusal(f)
+    """Return the last refusal of each offer, the last call's included; none for a VM that is there and is not to be started.
+
+    Of a creation an edit or a request begins anew; a start keeps its place.
+    """
+    recorded = () if f.status.placement is None else f.status.placement.refused
+    known: tuple[Offer, ...] = (wanted_offer(f),) if is_to_start(f) else offers(f.spec)
+    if is_to_start(f):
+        newest, before = _refused_start(f), () if _is_of_creation(f) else recorded
+    elif f.seen:
+        return ()
+    else:
+        asked = f.asked.reconcile_request not in {None, f.status.last_handled_reconcile_at}
+        before = () if asked else tuple(item for item in recorded if item.generation == f.meta.generation)
+        newest = _refused_order(f)
+    found = {offer_of(item): item for item in before}
     if newest is not None:
-        known = found.get(offer_of(newest))
-        if known is None or newest.at > known.at + SAME_CALL:
+        last = found.get(offer_of(newest))
+        if last is None or newest.at > last.at + SAME_CALL:
             found[offer_of(newest)] = newest
-    return tuple(found[one] for one in offers(f.spec) if one in found)
+    return tuple(found[one] for one in known if one in found)
 
 
-def _last_refusal(f: Facts) -> RefusedOffer | None:
+def _refused_order(f: Facts) -> RefusedOffer | None:
     """Return the refusal of the last creating call, if it was for the recorded order; None for one that blames no offer."""
     attempt, ordered = f.attempt(Verb.CREATE), ordered_offer(f.spec, f.order)
-    if attempt is None or attempt.refusal is None or ordered is None or not _is_answer(f, attempt):
+    if attempt is None or ordered is None or not _is_answer(f, attempt):
         return None
-    reason = REASONS.get(attempt.refusal.kind)
-    if reason is None:
+    return _refused(f, attempt, ordered)
+
+
+def _refused_start(f: Facts) -> RefusedOffer | None:
+    """Return the refusal of the last call that was to switch the VM on, if there was no capacity."""
+    attempt = f.attempt(Verb.START)
+    found = None if attempt is None else _refused(f, attempt, wanted_offer(f))
+    return found if found is not None and found.reason is RefusedReason.NO_CAPACITY else None
+
+
+def _refused(f: Facts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
+    """Return the record of a refusal; None for an answer that blames no offer."""
+    reason = None if attempt.refusal is None else REASONS.get(attempt.refusal.kind)
+    if attempt.refusal is None or reason is None:
         return None
     if reason is RefusedReason.REJECTED and attempt.refusal.ambiguous:
         reason = RefusedReason.FAILED  # whatever its words: it may be a passing fault
     return RefusedOffer(
-        configuration=ordered.configuration,
-        resource_pool=ordered.resource_pool,
+        configuration=offer.configuration,
+        resource_pool=offer.resource_pool,
         reason=reason,
         message=printable(attempt.refusal.message, MAX_TEXT),
         at=(f.now.wall - timedelta(seconds=f.now.mono - attempt.at)).replace(microsecond=0),

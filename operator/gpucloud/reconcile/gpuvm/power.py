@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
@@ -15,7 +16,9 @@ from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpuvm.boot_log import found_words
+from gpucloud.reconcile.gpuvm.offers import is_to_start
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable, reported_state, vm_phase
+from gpucloud.reconcile.gpuvm.waiting import ordering, queue
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -130,23 +133,66 @@ def _send(
     if not f.ours:
         return plan_status(f, _unprovable(f, verb))
     attempt = _last_attempt(f, verb)
-    if attempt is not None and failed.in_backoff(f, attempt):
-        # The next announcement would undo this record, and must stand before its call: a status that says Announced all the
-        # while makes the next process only more careful, and further tries of a call that is refused for good cost no write.
-        repeats = attempt.failures > 1 and operation.outcome is Outcome.ANNOUNCED
-        refused = operation if repeats else operation.model_copy(update={"outcome": _outcome(attempt)})
-        return plan_status(f, failed.verdict(f, attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
+    delayed = None if attempt is None else _backing_off(f, attempt, operation, **changes)
+    if delayed is not None and not _may_queue(f, attempt):
+        return delayed
     needed = max(f.fresh_from, _again_from(f, attempt, operation)) if attempt is not None else f.fresh_from
     if vm.as_of < needed and attempt is None and operation.verb is PowerVerb.RESTART:
         return Plan(refresh_after=needed, pending=True)  # unknown yet whether the VM must be stopped first
+    if verb is Verb.START:
+        waits = _wait_to_start(f, vm, attempt, delayed, needed, **_unannounced(attempt, operation, changes))
+        if waits is not None:
+            return waits
     changes["operation"] = operation.model_copy(update={"outcome": Outcome.ANNOUNCED})
-    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
+    if attempt is None or attempt.refusal is not None:
+        said = ordering(f) or said
+    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked and not _may_queue(f, attempt):
         said = failed.verdict(f, attempt)  # which stands until the call succeeds: Ready does not change to and fro
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
         said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed, **changes)
     return plan_action(f, verb, said, **changes)
+
+
+def _backing_off(f: VmFacts, attempt: Attempt, operation: Operation, **changes: Any) -> Plan[GpuVMStatus] | None:
+    """Wait while the last call failed and its backoff is not over."""
+    if not failed.in_backoff(f, attempt):
+        return None
+    # The next announcement would undo this record, and must stand before its call: a status that says Announced all the
+    # while makes the next process only more careful, and further tries of a call that is refused for good cost no write.
+    repeats = attempt.failures > 1 and operation.outcome is Outcome.ANNOUNCED
+    refused = operation if repeats else operation.model_copy(update={"outcome": _outcome(attempt)})
+    return plan_status(f, failed.verdict(f, attempt), requeue_at=failed.again_at(f, attempt), operation=refused, **changes)
+
+
+def _wait_to_start(
+    f: VmFacts,
+    vm: Present[VmRecord],
+    attempt: Attempt | None,
+    delayed: Plan[GpuVMStatus] | None,
+    needed: float,
+    **changes: Any,
+) -> Plan[GpuVMStatus] | None:
+    """Wait for capacity: after a 503 until a listing shows that the VM is off all the same, then for its turn in the line."""
+    if vm.as_of >= needed:
+        return queue(f, attempt, lambda: delayed, **changes)
+    if attempt is None or not _may_queue(f, attempt):
+        return None
+    return plan_status(f, failed.verdict(f, attempt), refresh_after=needed, **changes)
+
+
+def _may_queue(f: VmFacts, attempt: Attempt | None) -> bool:
+    """Whether the waiting line decides when the call is sent again, and no backoff: there was no capacity for a start."""
+    refusal = None if attempt is None or attempt.verb is not Verb.START else attempt.refusal
+    return refusal is not None and refusal.kind is ErrorKind.UNAVAILABLE and is_to_start(f)
+
+
+def _unannounced(attempt: Attempt | None, operation: Operation, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes of the status while a start waits in line: its call is not announced, or no longer."""
+    if attempt is None:
+        return {}
+    return {"operation": operation.model_copy(update={"outcome": _outcome(attempt)}), **changes}
 
 
 def _unprovable(f: VmFacts, verb: Verb) -> Verdict:

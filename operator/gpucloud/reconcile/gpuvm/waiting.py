@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
@@ -21,28 +21,32 @@ from gpucloud.reconcile.gpuvm.offers import (
     alternatives_from,
     current_offer,
     described,
+    is_to_start,
     moves_on,
     offer_of,
     offers,
     queues_from,
     refusals,
+    wanted_offer,
     without_capacity_since,
 )
 from gpucloud.reconcile.text import bracketed
 from gpucloud.reconcile.waiting_line import Waiter, look_seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.facts import Attempt
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
 
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    there = f.seen and not f.recreates
-    return None if f.meta.deleting or there or not accepted(f) else without_capacity_since(f)
+    waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not f.recreates))
+    return without_capacity_since(f) if waits and accepted(f) else None
 
 
 def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
@@ -60,21 +64,31 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
 
 
 def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait for this GpuVM's turn; for an offer whose room the cloud does not list, only for the end of the backoff."""
+    """Wait for this GpuVM's turn to be ordered."""
     if _may_be_sent(f):
         return None  # it had its turn when the order was recorded
+    return queue(f, f.attempt(Verb.CREATE), lambda: waiting_to_retry(f))
+
+
+def queue(
+    f: VmFacts, attempt: Attempt | None, retrying: Callable[[], Plan[GpuVMStatus] | None], **changes: Any
+) -> Plan[GpuVMStatus] | None:
+    """Wait for this GpuVM's turn; for an offer whose room the cloud does not list, only for the end of the backoff.
+
+    ``attempt`` is its last call; ``retrying`` returns the plan while that delays the next one. ``changes`` are of the status.
+    """
     here = waiter(f, ready=True)
     if here is None:
-        return waiting_to_retry(f)
-    plan = _held_off(f)
+        return retrying()
+    plan = _held_off(f, attempt, retrying, **changes)
     if plan is not None:
         here = replace(here, ready=False)  # passed over meanwhile, so that what is free is not kept for it
     elif f.line.turn in here.offers:
         return None
     elif _is_in_line(f, here):
-        plan = plan_status(f, _in_line(f, here))
+        plan = plan_status(f, _in_line(f, here), **changes)
     else:
-        plan = waiting_to_retry(f) or _while_taken(f, here)
+        plan = retrying() or _while_taken(f, here, **changes)
     return None if plan is None else replace(plan, waits=here, requeue_at=_woken(f, plan.requeue_at))
 
 
@@ -113,32 +127,33 @@ def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return plan_status(f, said, requeue_at=again)
 
 
-def _while_taken(f: VmFacts, here: Waiter) -> Plan[GpuVMStatus] | None:
+def _while_taken(f: VmFacts, here: Waiter, **changes: Any) -> Plan[GpuVMStatus] | None:
     """Wait while the next offer counts as taken, though no query shows its room: others would be refused it, too."""
-    until = f.line.taken.get(current_offer(f))
+    until = f.line.taken.get(wanted_offer(f))
     if until is None:
         return None
-    said = _verdict(f, here, f"Another GpuVM was refused it; the next order is sent after {rfc3339(until)}.")
+    said = _verdict(f, here, f"Others were refused it; tried again after {rfc3339(until)}.")
     again = f.now.mono + max(0.0, (until - f.now.wall).total_seconds())
     # not all at once: the first one may be refused again
-    return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval))
+    return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval), **changes)
 
 
-def _held_off(f: VmFacts) -> Plan[GpuVMStatus] | None:
+def _held_off(
+    f: VmFacts, attempt: Attempt | None, retrying: Callable[[], Plan[GpuVMStatus] | None], **changes: Any
+) -> Plan[GpuVMStatus] | None:
     """Wait whoever's turn it is: the last call failed for another reason, or its answer says how long."""
-    attempt = f.attempt(Verb.CREATE)
-    if attempt is None or attempt.refusal is None or retry.is_final(Verb.CREATE, attempt.refusal):
+    if attempt is None or attempt.refusal is None or retry.is_final(attempt.verb, attempt.refusal):
         return None
     if attempt.refusal.kind is not ErrorKind.UNAVAILABLE:
-        return backing_off(f)
+        return backing_off(f) if attempt.verb is Verb.CREATE else retrying()
     again = attempt.at + (attempt.refusal.retry_after or 0.0)
-    return plan_status(f, failed.verdict(f, attempt), requeue_at=again) if f.now.mono < again else None
+    return plan_status(f, failed.verdict(f, attempt), requeue_at=again, **changes) if f.now.mono < again else None
 
 
 def ordering(f: VmFacts) -> Verdict | None:
-    """Return what the status says while a GpuVM that waits is ordered; None for one that does not wait."""
-    here = waiter(f, ready=False)
-    return None if here is None else _verdict(f, here, f"The order for {described(current_offer(f))} is being sent.")
+    """Return what the status says while a GpuVM that waits is ordered or switched on; None for one that does not wait."""
+    here, call = waiter(f, ready=False), "The start" if is_to_start(f) else "The order"
+    return None if here is None else _verdict(f, here, f"{call} for {described(wanted_offer(f))} is being sent.")
 
 
 def _in_line(f: VmFacts, here: Waiter) -> Verdict:
@@ -170,5 +185,5 @@ def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
         resource_pool=offer.resource_pool,
         waiting_since=None if here is None else here.since,
         look_seconds=ceil(look_seconds(f.limits.pending_interval)) if asked else None,
-        refused=() if f.seen else refusals(f),
+        refused=refusals(f),
     )

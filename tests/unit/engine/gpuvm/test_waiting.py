@@ -159,3 +159,61 @@ async def test_what_the_cloud_answers_to_an_order_is_remembered(rig, line, failu
     rig.client.fails.append(None if failure is None else CloudError(failure, "no"))
     await rig.act(Verb.CREATE)
     assert line.told == told
+
+
+RUNNING = {
+    "observedGeneration": 1,
+    "account": OWN_ACCOUNT,
+    "order": WAITS["order"] | {"state": "Seen", "name": ours().name},
+    "operation": {"verb": "Start", "generation": 1, "id": "x", "at": SINCE, "outcome": "Unclear"},
+}
+
+
+def switched_off(rig, uid="u1", name="train", **more):
+    here = ours(name, uid)
+    rig.inventory.seen[here] = Present(VmRecord(id=here.name, status="OFFLINE", rpool="p"), NOW)
+    rig.put(uid, name, status=RUNNING | {"order": RUNNING["order"] | {"name": here.name}} | more)
+
+
+MADE = Offer(ONE, "p")
+
+
+async def test_a_vm_that_is_to_be_started_waits_in_the_same_line(rig, line):
+    switched_off(rig, placement=WAITS["placement"])
+    line.says["u1"] = Line(listed=frozenset({MADE}))
+    assert (await follow(rig)).action is None
+    (cluster, place), = line.joined.values()  # fmt: skip
+    assert (cluster, place.offers, place.since.isoformat()) == ("Msc1", (MADE,), "2026-01-01T00:00:00+00:00")
+    line.says["u1"] = Line(listed=frozenset({MADE}), turn=MADE)
+    assert (await follow(rig)).action is Verb.START
+
+
+async def test_a_first_start_queues_behind_those_that_wait_for_the_same(rig, line):
+    rig.put("first", "first", status=WAITS)
+    switched_off(rig)
+    line.says["u1"] = Line(listed=frozenset({MADE}))
+    plan = await follow(rig)
+    assert (plan.action, list(line.joined)) == (None, ["u1"])
+
+
+@pytest.mark.parametrize("taken", [True, False])
+async def test_a_start_is_not_sent_once_others_were_refused_the_same(rig, line, taken):
+    switched_off(rig)
+    facts = await rig.facts()
+    assert rig.reconciler.decide(facts).action is Verb.START
+    line.says["u1"] = Line(taken={MADE: START + timedelta(seconds=NOW + 30)} if taken else {})
+    event = await rig.reconciler.act(facts, Plan(action=Verb.START))
+    assert (event is None, rig.client.calls == []) == (taken, taken)
+    if taken:
+        assert (await follow(rig)).action is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [(None, [("Msc1", MADE, "accepted")]), (ErrorKind.UNAVAILABLE, [("Msc1", MADE, "u1")]), (ErrorKind.THROTTLED, [])],
+)
+async def test_what_the_cloud_answers_to_a_start_is_remembered(rig, line, failure, told):
+    switched_off(rig)
+    rig.client.fails.append(None if failure is None else CloudError(failure, "no"))
+    await rig.act(Verb.START)
+    assert line.told == told

@@ -284,7 +284,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         event = await super().act(facts, plan)
         if event is not None and not event.warning and isinstance(facts, VmFacts):
             event = replace(event, note=with_names(event.note, snapshots) + still_published(facts, plan))
-        if event is not None and isinstance(facts, VmFacts) and plan.action is Verb.CREATE:
+        if event is not None and isinstance(facts, VmFacts) and plan.action in {Verb.CREATE, Verb.START}:
             self._waiting.answered(facts, plan.action)
         stored = self.store.get(facts.meta.uid)
         if stored is not None:
@@ -307,7 +307,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
                 free = self._waiting.not_refused_to_others(facts)
                 yield Request(calls.create_server(self._order(facts)), facts.identity.name, (free,))
             case Verb.START:
-                yield Request(calls.start_server(id=here.name, **where), here.name)
+                free = self._waiting.not_refused_to_others(facts)
+                yield Request(calls.start_server(id=here.name, **where), here.name, (free,))
             case Verb.STOP:
                 yield Request(calls.stop_server(id=here.name, **where), here.name)
             case Verb.DESTROY:

@@ -9,7 +9,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds.indexes import WaitsForCapacity
 from gpucloud.reconcile import pause
-from gpucloud.reconcile.gpuvm.offers import current_offer, offers
+from gpucloud.reconcile.gpuvm.offers import accepted, is_to_start, offers, wanted_offer
 from gpucloud.reconcile.gpuvm.waiting import waiter
 
 if TYPE_CHECKING:
@@ -44,12 +44,14 @@ class WaitingGpuVMs:
         self._places: dict[str, _Place] = {}  # by UID
 
     def with_line(self, f: VmFacts, session: AccountSession) -> VmFacts:
-        """Add what the line says of a GpuVM that waits."""
+        """Add what the line says of a GpuVM that waits, and of a VM that is to be switched on."""
         place = waiter(f, ready=True)
-        return f if place is None else replace(f, line=session.capacity.line(f.spec.cluster, place))
+        if place is None:
+            return self.with_those_before(f, session) if is_to_start(f) else f
+        return replace(f, line=session.capacity.line(f.spec.cluster, place))
 
     def with_those_before(self, f: VmFacts, session: AccountSession | None) -> VmFacts:
-        """Add what the line says of a GpuVM that is about to be ordered and does not wait yet, if it is to queue.
+        """Add what the line says of a GpuVM that is about to be ordered, or started, and does not wait yet, if it is to queue.
 
         It queues behind others that wait for the same configuration, and where others were refused the offer a short time ago.
         Others are found by their status: after a restart it stands there before they are in the line again.
@@ -58,13 +60,13 @@ class WaitingGpuVMs:
         if session is None or place is None or waiter(f, ready=True) is not None:
             return f
         line = session.capacity.line(f.spec.cluster, place)
-        if current_offer(f) not in line.taken and not self._is_behind(f, session):
+        if wanted_offer(f) not in line.taken and not self._is_behind(f, session):
             return f
         return replace(f, line=replace(line, behind=True))
 
     def not_refused_to_others(self, f: VmFacts) -> Precondition:
-        """Return the precondition of an order: nobody else was refused its offer since the facts were gathered."""
-        offer, place = current_offer(f), _newcomer(f)
+        """Return the precondition of an order or a start: nobody else was refused its offer since the facts were gathered."""
+        offer, place = wanted_offer(f), _newcomer(f)
 
         def holds() -> bool:
             session = self._session(f.meta.uid)
@@ -73,11 +75,11 @@ class WaitingGpuVMs:
         return Precondition("nobody else was refused the same a moment ago", holds)
 
     def answered(self, f: VmFacts, verb: Verb) -> None:
-        """Remember whether the cloud has just had capacity for what was ordered, as the answer to this call says."""
+        """Remember whether the cloud has just had capacity for what was ordered or started, as the answer to this call says."""
         session, sent = self._session(f.meta.uid), self._tracker.history(f.meta.uid).attempts.get(verb)
         if session is None or sent is None:
             return
-        offer = current_offer(f).in_pool(f.default_pool)
+        offer = wanted_offer(f).in_pool(f.default_pool)
         if sent.refusal is None:
             session.capacity.accepted(f.spec.cluster, offer)
         elif sent.refusal.kind is ErrorKind.UNAVAILABLE:
@@ -100,7 +102,7 @@ class WaitingGpuVMs:
         return None if stored is None or stored.spec is None else self._session_of(stored, stored.spec)
 
     def _is_behind(self, f: VmFacts, session: AccountSession) -> bool:
-        wanted = {one.configuration for one in offers(f.spec)}
+        wanted = {one.configuration for one in (accepted(f) if is_to_start(f) else offers(f.spec))}
         for other in self._store.indexed(WaitsForCapacity(f.spec.cluster.casefold())):
             if other.spec is None or other.meta.uid == f.meta.uid or pause.is_paused(other.meta.annotations):
                 continue
