@@ -33,21 +33,19 @@ class Offer(NamedTuple):
         """Return it with the pool in which it is ordered: ``default`` is the account's, for where it names none."""
         return self._replace(resource_pool=self.resource_pool or default)
 
-    def listed(self, room: Collection[Offer]) -> Offer | None:
-        """Return the listed offer that an order for this one gets; None if the listing leaves that open.
+    def listed(self, room: Collection[Offer]) -> tuple[Offer, ...]:
+        """Return the listed offers of which an order for this one gets one; none if the listing leaves that open.
 
-        Without a pool that is the first one assigned to the tenant, and on-demand if none is (service-api): it is known only
-        where at most one is listed.
+        Without a pool that is the first one assigned to the tenant, and on-demand if none is (service-api): on-demand may be
+        the first one, too. Of several others nobody knows which one comes first.
         """
-        pool = self.resource_pool
-        if pool is None:
-            pools = [one.resource_pool for one in room if one.configuration == self.configuration]
-            assigned = [one for one in pools if one != ON_DEMAND]
-            if len(assigned) > 1 or not pools:
-                return None
-            pool = assigned[0] if assigned else ON_DEMAND
-        asked = Offer(self.configuration, pool)
-        return asked if asked in room else None
+        pools = [one.resource_pool for one in room if one.configuration == self.configuration]
+        if self.resource_pool is not None:
+            return (self,) if self.resource_pool in pools else ()
+        assigned = [one for one in pools if one != ON_DEMAND]
+        if len(assigned) > 1:
+            return ()
+        return tuple(Offer(self.configuration, pool) for pool in (*assigned, ON_DEMAND) if pool in pools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,8 @@ class Waiter:
     priority: int = 0
     ready: bool = True  # False: it cannot order now, so it is passed over
 
-    def listed(self, offer: Offer, room: Collection[Offer]) -> Offer | None:
-        """Return the listed offer that its order for this one gets; None if the listing leaves that open."""
+    def listed(self, offer: Offer, room: Collection[Offer]) -> tuple[Offer, ...]:
+        """Return the listed offers of which its order for this one gets one; none if the listing leaves that open."""
         return offer.in_pool(self.default_pool).listed(room)
 
 
@@ -91,14 +89,13 @@ def look_seconds(fast_poll: float) -> float:
 
 def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], taken: Collection[Offer] = ()) -> dict[str, Offer]:
     """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on."""
-    full = {offer.listed(room) for offer in taken}
-    left = {offer: 0 if offer in full else count for offer, count in room.items()}
+    left = {offer: 0 if offer in taken else count for offer, count in room.items()}
     found = dict[str, Offer]()
     for waiter in sorted(waiters, key=lambda one: (one.since, -one.priority, one.uid)):
         for offer in waiter.offers if waiter.ready else ():
-            listed = waiter.listed(offer, room)
-            if listed is not None and left[listed] > 0:
-                left[listed] -= 1
+            free = [one for one in waiter.listed(offer, room) if left[one] > 0]
+            if free and offer.in_pool(waiter.default_pool) not in taken:
+                left[free[0]] -= 1
                 found[waiter.uid] = offer
                 break
     return found
@@ -121,9 +118,9 @@ def exhausted(
     return {offer: at + lasting for offer, at in recent.items() if _is_news(at, offer.listed(room), shown_full)}
 
 
-def _is_news(at: datetime, listed: Offer | None, shown_full: Mapping[Offer, datetime]) -> bool:
-    """Whether no query since then has shown the listed offer without room."""
-    return listed is None or listed not in shown_full or shown_full[listed] <= at
+def _is_news(at: datetime, listed: Collection[Offer], shown_full: Mapping[Offer, datetime]) -> bool:
+    """Whether no query since then has shown the listed offers without room."""
+    return not listed or any(one not in shown_full or shown_full[one] <= at for one in listed)
 
 
 def room_of(cluster: str, records: Iterable[AvailabilityRecord]) -> dict[Offer, int]:

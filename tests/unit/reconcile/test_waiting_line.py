@@ -51,6 +51,8 @@ def waits(uid, since=0, *offers, **more):
         ([waits("x", 5), waits("y", 3)], {A: 2}, {"x": A, "y": A}, "both, if there is room for two"),
         ([waits("x", 0, Offer("a"))], {A: 1, C: 0}, {"x": Offer("a")}, "without a pool: the one that is assigned"),
         ([waits("x", 0, Offer("a"))], {C: 1}, {"x": Offer("a")}, "without one assigned: on-demand"),
+        ([waits("x", 0, Offer("a"))], {A: 0, C: 1}, {"x": Offer("a")}, "on-demand may be the first that is assigned"),
+        ([waits("x", 0, Offer("a"))], {A: 0, C: 0}, {}, "there is no room in either"),
         ([waits("x", 0, Offer("a"))], {A: 1, Offer("a", "q"): 1}, {}, "which of two pools comes first is not known"),
         ([waits("x", 0, Offer("a"), default_pool="p")], {A: 1, Offer("a", "q"): 1}, {"x": Offer("a")}, "the account's pool"),
     ],
@@ -80,7 +82,7 @@ def test_what_was_refused_though_it_is_listed_as_free_counts_as_taken(offer, ref
     full = {} if full_ago is None else {A: now - timedelta(seconds=full_ago)}
     found = exhausted(refused, {A: 1, B: 1}, now, 2.0, full)
     assert found == ({offer: at + timedelta(seconds=60)} if taken else {}), why
-    assert turns([waits("y")], {A: 1}, found) == ({} if taken else {"y": A})
+    assert turns([waits("y", 0, offer)], {A: 1}, found) == ({} if taken else {"y": offer})
 
 
 def test_what_is_not_listed_counts_as_taken_too():

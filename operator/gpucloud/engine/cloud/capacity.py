@@ -60,7 +60,7 @@ class Capacity:
     def line(self, cluster: str, place: Waiter) -> Line:
         """Return what the line of the cluster says of this GpuVM, also of one that is not in it."""
         line = self._lines.get(cluster.casefold()) or _Line(cluster)  # it joins as soon as it says that it waits
-        listed = frozenset(offer for offer in place.offers if place.listed(offer, line.room) is not None)
+        listed = frozenset(offer for offer in place.offers if place.listed(offer, line.room))
         taken, refused = self._exhausted(line), self._refused.get(cluster.casefold(), {})
         known = {offer: offer.in_pool(place.default_pool) for offer in place.offers}
         turn = line.turns.get(place.uid)
