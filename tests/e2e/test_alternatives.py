@@ -59,6 +59,27 @@ def test_what_the_cloud_does_not_list_is_ordered_in_turn(here, scarce, operator)
     assert [(one, pool) for one, pool, _ in orders(scarce)] == [(OWN, POOL), (OTHER, POOL), (OWN, "on-demand")]
 
 
+def test_by_price_the_cheapest_alternative_is_ordered_first(here, scarce, operator):
+    alternatives = {(OTHER, POOL): "4.10", (OWN, "on-demand"): "2.05"}
+    for configuration, pool in alternatives:
+        scarce.control("capacity", {"configuration": configuration, "cluster": "Msc1", "pool": pool, "total": 0})
+    operator(**FLAGS)
+    listed = [{"configuration": OTHER}, {"resourcePool": "on-demand"}]
+    here.apply(gpuvm(resourcePool=POOL, placement={"alternatives": listed, "order": "Price"}))
+
+    def offers():
+        found = here.get("gpuvm", "train")["status"].get("placement", {}).get("offers", [])
+        return [(one["configuration"], one["resourcePool"], one.get("pricePerHour")) for one in found]
+
+    by_price = [(OWN, POOL, "2.05"), (OWN, "on-demand", "2.05"), (OTHER, POOL, "4.10")]
+    eventually(lambda: offers() == by_price, what="the order by price")
+    for configuration, pool in reversed(alternatives):
+        scarce.control("capacity", {"configuration": configuration, "cluster": "Msc1", "pool": pool, "total": 1})
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=60)["status"]
+    assert (status["order"]["configuration"], status["order"]["resourcePool"]) == (OWN, "on-demand")
+    assert (status["pricePerHour"], offers()) == ("2.05", [])
+
+
 def test_before_wait_seconds_are_over_no_alternative_is_ordered(here, scarce, operator):
     operator(**FLAGS)
     patient = gpuvm(resourcePool=POOL, placement={"alternatives": [{"configuration": OTHER}], "waitSeconds": 8})

@@ -77,6 +77,8 @@ class OwnerActs:
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
         others = choose("vm alternatives", ((), ALTERNATIVES[:1], ALTERNATIVES[1:], ALTERNATIVES), (6, 1, 1, 1))
         spec |= {"placement": {"alternatives": list(others)}} if others else {}
+        if others and choose("vm alternatives by price", (False, True), (2, 1)):
+            spec["placement"]["order"] = "Price"
         if choose("vm final snapshot", ("None", "Required"), (8, 1)) == "Required":
             spec["deletion"] = {**spec.get("deletion", {}), "finalSnapshot": "Required"}
         priority = choose("vm priority", (0, 7, -7), (6, 1, 1))

@@ -33,6 +33,13 @@ class Alternative(Model):
     ] = None
 
 
+class PlacementOrder(StrEnum):
+    """The order in which alternatives are tried."""
+
+    AS_LISTED = "AsListed"
+    PRICE = "Price"
+
+
 class PlacementSpec(Model):
     """What is ordered where the cloud refuses the configuration and resource pool of the spec."""
 
@@ -44,6 +51,13 @@ class PlacementSpec(Model):
             "be changed at any time; a VM that was ordered stays what it is.",
         ),
     ] = ()
+    order: Annotated[
+        PlacementOrder | None,
+        Field(
+            description="How alternatives are tried, after the spec's own. AsListed: as above; so when not set. Price: the "
+            "cheapest by the cloud's catalogue first, then as listed; those without a known price last."
+        ),
+    ] = None
     wait_seconds: Annotated[
         int | None,
         Field(
@@ -91,6 +105,17 @@ class RefusedOffer(Model):
     generation: Annotated[int, Field(ge=0, description="Generation of the spec that was ordered.")]
 
 
+class PricedOffer(Model):
+    """A configuration and resource pool that is tried, and its price."""
+
+    configuration: Annotated[str, Field(max_length=253, description="VM configuration.")]
+    resource_pool: Annotated[str | None, Field(max_length=253, description="Resource pool, where one is named.")] = None
+    price_per_hour: Annotated[
+        str | None,
+        Field(max_length=32, description="Dollars per hour, by the cloud's catalogue; absent while it is not known."),
+    ] = None
+
+
 class PlacementStatus(Model):
     """The alternative in hand, the wait for capacity, and what was refused. Absent where there is none of these."""
 
@@ -117,3 +142,10 @@ class PlacementStatus(Model):
             description="What the cloud refused, and when; of a VM that is there, its last start.",
         ),
     ] = ()
+    offers: Annotated[
+        tuple[PricedOffer, ...] | None,
+        Field(
+            max_length=MOST_ALTERNATIVES + 1,
+            description="With spec.placement.order: Price, what is tried, in this order; decided again when all were refused.",
+        ),
+    ] = None

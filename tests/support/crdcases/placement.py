@@ -18,6 +18,7 @@ PLACEMENT_ACCEPTED = [
     ("a placement without alternatives", {"placement": {}}),
     ("a wait of a month", {"placement": {"waitSeconds": 2592000}}),
     ("the highest priority", {"placement": {"priority": 1000}}),
+    ("alternatives by price", {"placement": {"alternatives": [OTHER], "order": "Price"}}),
     ("another configuration on the same node", placement(OTHER, nodeName="n", resourcePool="reserved-acme")),
 ]
 WHERE = "spec.placement.alternatives"
@@ -28,12 +29,15 @@ PLACEMENT_REFUSED = [
     ("too long a pool", placement({"resourcePool": "x" * 254}), f"{WHERE}[0].resourcePool", "Too long"),
     ("no wait", {"placement": {"waitSeconds": 0}}, "spec.placement.waitSeconds", "greater than or equal to 1"),
     ("too high a priority", {"placement": {"priority": 1001}}, "spec.placement.priority", "less than or equal to 1000"),
+    ("an order that there is not", {"placement": {"order": "Cheapest"}}, "spec.placement.order",
+     'supported values: "AsListed", "Price"'),
     ("another pool than the node's", placement({"resourcePool": "on-demand"}, nodeName="n", resourcePool="reserved-acme"),
      "spec.placement", "A node is in one resource pool"),
 ]  # fmt: skip
 PLACEMENT_FREE = [
     Edit("placement.waitSeconds", 60, 90),
     Edit("placement.priority", 1, -1),
+    Edit("placement.order", "AsListed", "Price"),
     Edit("placement", {"alternatives": [OTHER]}, {"alternatives": [{"resourcePool": "on-demand"}]}),
     Edit("placement.alternatives", [OTHER], [{"resourcePool": "on-demand"}, OTHER]),
 ]

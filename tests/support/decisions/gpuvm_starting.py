@@ -50,7 +50,7 @@ ROWS = {
         },
         Reason.WAITING_FOR_CAPACITY,
         looks=False,
-        says=f"StartServer failed: {WORDS}.",
+        says=f'StartServer failed: "{WORDS}".',
         status={"placement": waits(JUST_NOW, REFUSED, look=None), "operation": UNCLEAR},
     ),
     "a start waits in line once a listing shows that the VM is off all the same": Row(
@@ -100,7 +100,7 @@ ROWS = {
         OFF | {"history": NO_ROOM, "line": Line()},
         Reason.WAITING_FOR_CAPACITY,
         wakes=60,
-        says=f"StartServer failed: {WORDS}.",
+        says=f'StartServer failed: "{WORDS}".',
     ),
     "a start whose room is not listed is sent when its backoff is over": Row(
         "only a call tells",

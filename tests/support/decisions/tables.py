@@ -24,6 +24,7 @@ from support.decisions import (
     gpuvm_needs,
     gpuvm_order,
     gpuvm_placement,
+    gpuvm_price,
     gpuvm_starting,
     gpuvpc,
     gpuvpc_deletion,
@@ -82,6 +83,7 @@ TABLES = {
         *(
             gpuvm_order,
             gpuvm_placement,
+            gpuvm_price,
             gpuvm_starting,
             gpuvm_life,
             gpuvm_needs,

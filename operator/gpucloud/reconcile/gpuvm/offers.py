@@ -1,7 +1,8 @@
 """The offers that a GpuVM accepts, an offer being a configuration in a resource pool: which is ordered, which were refused.
 
-The spec's own comes first, then its alternatives. Another offer is ordered only where the order record allows a new order
-(``transitions.py``): after a certain refusal, or when listings have proven that an order without a clear answer made nothing.
+The spec's own comes first, then its alternatives, as listed or by price. Another offer is ordered only where the order record
+allows a new order (``transitions.py``): after a certain refusal, or when listings have proven that an order without a clear
+answer made nothing.
 A VM that is to be switched on accepts only what it was made of.
 All offers are in one cluster and VPC, so the name still allows the cloud one VM of this object only.
 """
@@ -16,16 +17,19 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Outcome, PowerState
-from gpucloud.kinds.placement import RefusedOffer, RefusedReason
+from gpucloud.kinds.placement import PlacementOrder, PricedOffer, RefusedOffer, RefusedReason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
+from gpucloud.reconcile.price import ABSURD_PRICE, dollars
 from gpucloud.reconcile.text import MAX_TEXT, printable
 from gpucloud.reconcile.waiting_line import Line, Offer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+    from decimal import Decimal
 
     from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import Attempt
@@ -47,6 +51,9 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
     line: Line = field(default_factory=Line)
     default_pool: str | None = None  # of its account
+    prices: Mapping[str, str] = field(
+        default_factory=dict
+    )  # dollars per hour by configuration, where their order depends on it
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -55,6 +62,43 @@ def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
     others = () if spec.placement is None else spec.placement.alternatives
     found = (Offer(one.configuration or own.configuration, one.resource_pool or own.resource_pool) for one in others)
     return tuple(dict.fromkeys((own, *found)))
+
+
+def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
+    """Return the offers by price, the spec's own first; None where they are tried as they are listed.
+
+    The order stands in status until each of them was refused, so that no change of a price makes one wait for two rounds. A
+    price that the catalogue does not show now is the recorded one.
+    """
+    if f.spec.placement is None or f.spec.placement.order is not PlacementOrder.PRICE or (f.seen and not f.recreates):
+        return None
+    own, *others = offers(f.spec)
+    recorded = () if f.status.placement is None else f.status.placement.offers or ()
+    if _stands(f, recorded):
+        return recorded
+    known = {item.configuration: item.price_per_hour for item in recorded if item.price_per_hour is not None} | dict(f.prices)
+    found = (PricedOffer(**one._asdict(), price_per_hour=known.get(one.configuration)) for one in others)
+    return (PricedOffer(**own._asdict(), price_per_hour=known.get(own.configuration)), *sorted(found, key=_price))
+
+
+def _stands(f: Facts, recorded: tuple[PricedOffer, ...]) -> bool:
+    """Whether the recorded order by price is of these offers, some of them were tried, and no missing price is known by now."""
+    known, tried = offers(f.spec), {offer_of(item) for item in refusals(f)}
+    same = set(map(offer_of, recorded)) == set(known) and offer_of(recorded[0]) == known[0]
+    learned = any(item.price_per_hour is None and item.configuration in f.prices for item in recorded)
+    return same and not learned and 0 < len(tried) < len(known)
+
+
+def _price(item: PricedOffer) -> Decimal:
+    """Return what an offer is sorted by: one without a known price comes last."""
+    price = dollars(item.price_per_hour)
+    return ABSURD_PRICE if price is None else price
+
+
+def in_order(f: Facts) -> tuple[Offer, ...]:
+    """Return the offers of the spec in the order in which they are tried."""
+    by_price = priced(f)
+    return offers(f.spec) if by_price is None else tuple(map(offer_of, by_price))
 
 
 def with_offer(spec: GpuVMSpec, offer: Offer) -> GpuVMSpec:
@@ -131,7 +175,7 @@ def accepted(f: Facts) -> tuple[Offer, ...]:
 
 def counting(f: Facts) -> tuple[Offer, ...]:
     """Return the offers that count now: the spec's own alone, while spec.placement.waitSeconds are not over."""
-    known, until = offers(f.spec), alternatives_from(f)
+    known, until = in_order(f), alternatives_from(f)
     return known if until is None or f.now.wall >= until else known[:1]
 
 
@@ -248,8 +292,8 @@ def _is_answer(f: Facts, attempt: Attempt) -> bool:
     return sent and f.state in {OrderState.UNCLEAR, OrderState.REFUSED}
 
 
-def offer_of(item: RefusedOffer) -> Offer:
-    """Return the offer that was refused."""
+def offer_of(item: RefusedOffer | PricedOffer) -> Offer:
+    """Return the offer that was refused, or is tried."""
     return Offer(item.configuration, item.resource_pool)
 
 

@@ -25,6 +25,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     moves_on,
     offer_of,
     offers,
+    priced,
     queues_from,
     refusals,
     wanted_offer,
@@ -186,4 +187,5 @@ def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
         waiting_since=None if here is None else here.since,
         look_seconds=ceil(look_seconds(f.limits.pending_interval)) if asked else None,
         refused=refusals(f),
+        offers=priced(f),
     )

@@ -18,6 +18,7 @@ from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.destructions import Destructions, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
+from gpucloud.engine.kinds.gpuvm.prices import with_prices
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import (
     has_final,
@@ -192,7 +193,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._unclaimed.end_old_search(facts, account)
         if stored.meta.deleting or account.session is None:
             return facts
-        facts = self._waiting.with_line(facts, account.session)
+        facts = self._waiting.with_line(with_prices(facts, account.session.catalogue), account.session)
         configuration = facts.configuration_in_use or current_offer(facts).configuration
         price = account.session.catalogue.price_per_hour(configuration)
         return replace(facts, price_per_hour=price)
