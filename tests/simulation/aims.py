@@ -11,6 +11,11 @@ SETTINGS = ("two replicas", "own account", "accounts", "offers")
 
 # Without this plot, these faults or this setting a history cannot show the defect, or hardly: others are counted and not made.
 AIMS: dict[str, tuple[str, ...]] = {
+    "whoever waits shortest goes first": ("alternatives are full, too",),
+    "a restart forgets who waits since when": ("alternatives are full, too",),
+    "each query of what is free comes too soon after the last": ("alternatives are full, too",),
+    "a start without capacity is repeated until there is some": ("no capacity to start",),
+    "a newcomer does not queue": ("alternatives are full, too",),
     "a lost chosen name stays ours": ("made again",),
     "what came back after a doubted listing is taken for the same": ("made again in doubt",),
     "what came back is taken for the same": ("made again when missed",),

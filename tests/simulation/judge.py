@@ -21,6 +21,7 @@ from simulation.offering import Offering
 from simulation.ordering import CHANGES, Ordering
 from simulation.promises import POWER, Promises
 from simulation.publishing import PUBLISHED, Publishing
+from simulation.queueing import Queueing
 from simulation.recreating import Recreating
 from simulation.saving import Saving
 from simulation.scenario import ENDPOINT
@@ -46,6 +47,7 @@ class Judge(Ordering):
         self._promises = Promises(world, self.found)
         self.collecting, self.calling = Collecting(world), Calling(world)
         self.publishing, self.saving, self.recreating = Publishing(world), Saving(world), Recreating(world)
+        self.queueing = Queueing(world)
         self.hosts, self.offering = HostRequests(world), Offering(world)
         self._read = 0
         self._last_good: dict[str, float] = {}
@@ -127,6 +129,7 @@ class Judge(Ordering):
         self.publishing.noted(life)
         self.saving.committed(life)
         self.recreating.committed(life, by_operator=commit.user == OPERATOR)
+        self.queueing.committed(life)
         self.guarding.committed(life, by_operator=commit.user == OPERATOR)
         if commit.user == OPERATOR:
             life.mutations += 1
@@ -236,6 +239,7 @@ class Judge(Ordering):
         now = self._world.loop.time()
         self._promises.answered(process, operation, request, response)
         self.hosts.answered(process, operation, response)
+        self.queueing.answered(operation, request, response)
         if operation in CREATES:
             self._order_answered(process, request, response, fault)
         if operation in {*CREATES, *CHANGES}:

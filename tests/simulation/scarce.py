@@ -38,7 +38,8 @@ def _alternatives_are_full_too(on: Stage) -> None:
     on.then(first, on.vm, "x", placement={"alternatives": [TWICE, ON_DEMAND]})
     on.then(first + on.soon("wanted too"), on.vm, "z", placement={"alternatives": [ON_DEMAND]})
     on.then(first + on.soon("and wanted"), on.vm, "w")
-    _then_comes_free(on, first)
+    free = _then_comes_free(on, first)
+    on.then(free + on.choose("a newcomer", 0.5, 9.0, 100.0), on.vm, "y")
 
 
 def _full(on: Stage) -> None:
@@ -48,14 +49,15 @@ def _full(on: Stage) -> None:
     on.world.tell("cloud", "has no capacity")
 
 
-def _then_comes_free(on: Stage, full: float) -> None:
-    """Capacity comes back, one place after the other; the operator may be killed meanwhile."""
+def _then_comes_free(on: Stage, full: float) -> float:
+    """Capacity comes back, one place first; the operator may be killed meanwhile. Return when the first place comes."""
     killed = on.choose("killed while it waits", 0.0, 5.0, 50.0, 70.0)
     if killed:
         on.then(full + killed, on.killed)
     free = full + on.choose("full for", 60.0, 20.0, 150.0)
     on.then(free, on.cloud.set_capacity, 1)
-    on.then(free + on.soon("more comes free"), on.cloud.set_capacity, PLENTY)
+    on.then(free + on.choose("more comes free after", 30.0, 2.0, 90.0), on.cloud.set_capacity, PLENTY)
+    return free
 
 
 PLOTS: dict[str, Callable[[Stage], None]] = {

@@ -57,4 +57,6 @@ def begin(world: World, cluster: str) -> None:
             world.tell("world", f"situation: {plot}")
             if plot in LASTING or (plot in OTHERS and world.choices.choose("situation in calm", (True, False))):
                 world.weather.calm_down()  # faults would keep much of it from showing
+            if plot in SCARCE and world.choices.choose("scarce situation in calm", (True, False)):
+                world.weather.calm_down()
             PLOTS[plot](Stage(world, cluster))

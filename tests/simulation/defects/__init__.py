@@ -5,6 +5,7 @@ function, which replaces the nearest function of the product (``planting.py``); 
 both are replaced. Of those that others had in production ``make planted`` requires that the suite finds them, too.
 """
 
+from simulation.defects.capacity import CAPACITY
 from simulation.defects.features import FEATURES
 from simulation.defects.hostile import HOSTILE
 from simulation.defects.met import MET
@@ -12,6 +13,6 @@ from simulation.defects.production_core import IN_DECISIONS
 from simulation.defects.production_engine import IN_ENGINE
 
 IN_PRODUCTION = dict(sorted((IN_DECISIONS | IN_ENGINE).items()))
-DEFECTS = MET | FEATURES | HOSTILE | IN_PRODUCTION
+DEFECTS = MET | FEATURES | CAPACITY | HOSTILE | IN_PRODUCTION
 
 __all__ = ["DEFECTS", "IN_PRODUCTION"]

@@ -1,0 +1,93 @@
+"""Who waits longest for capacity goes first, and keeps its place."""
+
+import pytest
+
+EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"
+
+
+def waits(it, item, since=EARLY, **order):
+    """Its status says that it stands in line."""
+    placement = {"configuration": "A100_40GB_PCIe_1x", "waitingSince": since, "lookSeconds": 10, "refused": []}
+    it.writes(item, placement=placement, **({"order": order} if order else {}))
+    it.says(item, "False", "WaitingForCapacity")
+
+
+def takes_the_last_place(it, name="b", *, waiting=""):
+    """An order is accepted, and then nothing is free; a query later the judge looks again."""
+    item = it.applied(name)
+    if waiting:
+        waits(it, item, waiting)
+    it.records(item, f"{name}-x")
+    it.world.cloud.set_capacity(1)
+    assert it.orders(f"{name}-x") == 202
+    it.passes(10.0)
+    it.judge.queueing.look_again()
+
+
+@pytest.mark.parametrize(
+    ("waited", "order", "waiting", "found", "why"),
+    [
+        (100.0, {}, "", ["queue jumped"], "a newcomer is passed over nobody"),
+        (100.0, {}, LATE, ["queue jumped"], "who came later goes later"),
+        (100.0, {}, EARLY, [], "it waits as long"),
+        (20.0, {}, LATE, [], "it has just joined: a query may have been made before"),
+        (
+            100.0,
+            {"state": "Unclear", "name": "a-x", "cluster": "Msc1", "vpc": "acme", "id": "x"},
+            LATE,
+            [],
+            "it cannot order now",
+        ),
+    ],
+)
+def test_the_last_place_goes_to_who_waits_longest(courts, waited, order, waiting, found, why):
+    it = courts()
+    it.world.weather.calm_down()
+    waits(it, it.applied("a"), **order)
+    it.passes(waited)
+    takes_the_last_place(it, waiting=waiting)
+    assert it.oracles == found, why
+
+
+def test_who_wants_something_else_is_not_passed_over(courts):
+    it = courts()
+    it.world.weather.calm_down()
+    waits(it, it.applied("a", configuration="A100_40GB_PCIe_2x"))
+    it.passes(100.0)
+    takes_the_last_place(it)
+    assert it.oracles == []
+
+
+def test_who_gets_its_place_within_a_query_is_not_passed_over(courts):
+    """Two places came free at the same time."""
+    it = courts()
+    it.world.weather.calm_down()
+    first = it.applied("a")
+    waits(it, first)
+    it.passes(100.0)
+    item = it.applied("b")
+    it.records(item, "b-x")
+    it.world.cloud.set_capacity(1)
+    assert it.orders("b-x") == 202
+    it.writes(first, placement=None)
+    it.passes(10.0)
+    it.judge.queueing.look_again()
+    assert it.oracles == []
+
+
+@pytest.mark.parametrize(("then", "found"), [(LATE, ["place lost"]), (EARLY, [])])
+def test_a_place_in_the_line_is_not_lost(courts, then, found):
+    it = courts()
+    item = it.applied("a")
+    waits(it, item)
+    waits(it, item, then)
+    assert it.oracles == found
+
+
+def test_a_wait_that_is_over_may_begin_again(courts):
+    it = courts()
+    item = it.applied("a")
+    waits(it, item)
+    it.writes(item, placement=None)
+    waits(it, item, LATE)
+    assert it.oracles == []
