@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds import gpusnapshot, gpuvm
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.reconcile import naming, pause
 from gpucloud.reconcile.facts import AccountFacts, Present
@@ -82,6 +83,8 @@ class Owners:
 
     def own(self, marked: MarkedRecord) -> bool:
         """Whether an object owns this resource: it was created for the object, or the object's spec names it."""
+        if marked.kind == gpusnapshot.KIND and (gpuvm.KIND, marked.mark.fingerprint) in self._by_mark:
+            return True  # the final snapshot of a VM whose object is there still, taken without a GpuSnapshot
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
             places = (owner.place, owner.recorded)
             if owner.place is None or any(one and _is_there(one, marked.where) for one in places):

@@ -94,6 +94,13 @@ def test_an_orphan_is_what_no_object_stands_for(owner, orphan, why):
     assert bool(orphans([a_thing()], known)) is orphan, why
 
 
+@pytest.mark.parametrize(("uid", "orphan"), [(UID, False), (OTHER, True)], ids=["it stands", "it is gone"])
+def test_a_final_snapshot_that_was_taken_in_the_cloud_itself_is_the_gpuvms(uid, orphan):
+    """It bears the mark of the GpuVM, for which no GpuSnapshot could be made."""
+    taken = a_thing("final-abcde-train", kind="GpuSnapshot")
+    assert bool(orphans([taken], owners(an_owner(uid=uid, place=HERE)))) is orphan
+
+
 def test_a_record_that_names_no_vpc_may_be_its_objects():
     assert not orphans([a_thing(vpc="")], owners(an_owner(place=HERE)))
 
