@@ -13,7 +13,7 @@ from support.decisions.gpuvm_placement import ONE, PAST, POOLED, TWO, after, in_
 from support.gpuvmfacts import RUNNING
 from support.rows import Row
 
-CHEAP = "L40S_48GB_PCIe_1x"
+CHEAP = "H100_80GB_SXM_8x"
 SPEC = a_spec(
     placement={
         "alternatives": [{"configuration": TWO}, {"configuration": CHEAP}, {"resourcePool": POOLED}],
