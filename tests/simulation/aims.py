@@ -85,6 +85,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "what is to be adopted is bought where it is missing": ("waited for",),
     "an offer that is gone stays": ("offers", "accounts"),
     "an offer is written at each look": ("offers", "accounts"),
+    "a rejected offer keeps the others from being tried": ("first offer is wrong",),
+    "a lost status is looked for only where the spec says": ("status lost, and another cluster named",),
     "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 

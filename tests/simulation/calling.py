@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES
-from simulation.cloud import name_of
+from simulation.choosing import accepted
+from simulation.cloud import name_of, place_of
 from simulation.credentials import TENANTS
 
 if TYPE_CHECKING:
@@ -116,12 +117,17 @@ class Calling:
     def _has_lookalikes(self, life: Life) -> bool:
         """Whether there is a VM of its name, or made for an object of this name, which no object claims.
 
-        Its own is one, too, if the name says nothing of that.
+        Its own is one, too, if the name says nothing of that, or its record was lost and the spec names another place.
         """
         name, chosen, judge = f"{life.last['metadata']['name']}-", claims(life), self._world.judge
         standing = {one.uid for one in judge.books.standing()}
         rows = ((row, maker) for row, maker in self._rows(life) if name_of(row).startswith(name) or name_of(row) in chosen)
-        return any(judge.is_unmarked(life, row) if maker == life.uid else maker not in standing for row, maker in rows)
+        return any(
+            judge.is_unmarked(life, row) or not life.names_cluster(place_of(row)[0])
+            if maker == life.uid
+            else maker not in standing
+            for row, maker in rows
+        )
 
     def _is_recreated_often(self, life: Life) -> bool:
         return self._world.judge.recreating.is_limited(life)
@@ -142,8 +148,9 @@ class Calling:
     # The order.
 
     def _was_refused(self, life: Life) -> bool:
-        """Whether the cloud has refused an order of this object."""
-        return any(one.told == "refused" for one in self._world.cloud.orders.of(life.uid))
+        """Whether the cloud has refused an order of this object; of a GpuVM, each configuration that its spec accepts."""
+        refused = {one.configuration for one in self._world.cloud.orders.of(life.uid) if one.told == "refused"}
+        return refused >= accepted(life) if life.kind == "GpuVM" else bool(refused)
 
     def _is_refused_in_disguise(self, life: Life) -> bool:
         """Whether this cloud says of what it refuses for good that it failed, or that it succeeded, and has made nothing."""

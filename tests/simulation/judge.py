@@ -128,6 +128,7 @@ class Judge(Ordering):
         self.collecting.committed(life)
         self.publishing.noted(life)
         self.saving.committed(life)
+        self.choosing.committed(life)
         self.recreating.committed(life, by_operator=commit.user == OPERATOR)
         self.queueing.committed(life)
         self.guarding.committed(life, by_operator=commit.user == OPERATOR)
@@ -177,6 +178,7 @@ class Judge(Ordering):
         self.disturbed()
         self.written.restored()
         self.saving.restored()
+        self.choosing.restored()
         secrets = [item["metadata"] for item in self._world.api.objects("secrets")]
         dying = {meta["namespace"] for meta in secrets if meta["name"] == "key" and "deletionTimestamp" in meta}
         self._secrets = {namespace: self._secrets.get(namespace, self._world.loop.time()) for namespace in dying}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
+from simulation.choosing import Choosing
 from simulation.cloud import CREATES, Order
 from simulation.guarding import Guarding
 from simulation.saving import requires
@@ -58,6 +59,7 @@ class Ordering(Verdicts):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self.guarding, self.written, self.waiting = Guarding(world), Writes(world), Waiting(world)
+        self.choosing = Choosing(world)
 
     def _orders(self, process: Process, operation: str, name: str, request: Request) -> None:
         """An operator orders: a status records that, of an object that is guarded by our finalizer and is to have something."""
@@ -90,6 +92,7 @@ class Ordering(Verdicts):
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
+                self.choosing.orders(life, asked, self.heard_within())
 
     def _changes(self, operation: str, name: str, request: Request) -> None:
         """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""
@@ -160,6 +163,7 @@ class Ordering(Verdicts):
         certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf
         order.told, order.unread = "refused" if certain else order.answer, unread
         self.sometimes[f"order {order.answer}"] += 1
+        self.choosing.answered(order, response.status)
 
     def unheard(self, process: Process, operation: str, request: Request) -> None:
         """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""

@@ -79,6 +79,8 @@ class OwnerActs:
         spec |= {"placement": {"alternatives": list(others)}} if others else {}
         if others and choose("vm alternatives by price", (False, True), (2, 1)):
             spec["placement"]["order"] = "Price"
+        if others and choose("vm waits", (False, True), (3, 1)):
+            spec["placement"]["waitSeconds"] = 30
         if choose("vm final snapshot", ("None", "Required"), (8, 1)) == "Required":
             spec["deletion"] = {**spec.get("deletion", {}), "finalSnapshot": "Required"}
         priority = choose("vm priority", (0, 7, -7), (6, 1, 1))

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulation import adopting, crossings, impostors, last_snapshots, losing, people_plots, scarce, wrong_answers
+from simulation import (
+    adopting,
+    alternatives,
+    crossings,
+    impostors,
+    last_snapshots,
+    losing,
+    lost_statuses,
+    people_plots,
+    scarce,
+    wrong_answers,
+)
 from simulation.stage import Stage
 
 if TYPE_CHECKING:
@@ -25,13 +36,14 @@ SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE, LOSING_SHARE =
     0.06,
     0.06,
 )  # of the histories
-SCARCE_SHARE = 0.06
+CHOOSING_SHARE, STATUSES_SHARE, SCARCE_SHARE = 0.04, 0.02, 0.06
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
 SAVING, LOSING, SCARCE = last_snapshots.PLOTS, losing.PLOTS, scarce.PLOTS  # in the same way
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE
+CHOOSING, STATUSES = alternatives.PLOTS, lost_statuses.PLOTS
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -42,7 +54,9 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     saves = _one(choices, "saving situation", SAVING, SAVING_SHARE)
     loses = _one(choices, "losing situation", LOSING, LOSING_SHARE)
     wants = _one(choices, "scarce situation", SCARCE, SCARCE_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants) if plot)
+    chooses = _one(choices, "choosing situation", CHOOSING, CHOOSING_SHARE)
+    status = _one(choices, "lost status situation", STATUSES, STATUSES_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:

@@ -9,10 +9,11 @@ from simulation.defects.capacity import CAPACITY
 from simulation.defects.features import FEATURES
 from simulation.defects.hostile import HOSTILE
 from simulation.defects.met import MET
+from simulation.defects.offers import OFFERS
 from simulation.defects.production_core import IN_DECISIONS
 from simulation.defects.production_engine import IN_ENGINE
 
 IN_PRODUCTION = dict(sorted((IN_DECISIONS | IN_ENGINE).items()))
-DEFECTS = MET | FEATURES | CAPACITY | HOSTILE | IN_PRODUCTION
+DEFECTS = MET | FEATURES | CAPACITY | OFFERS | HOSTILE | IN_PRODUCTION
 
 __all__ = ["DEFECTS", "IN_PRODUCTION"]

@@ -1,0 +1,79 @@
+"""The oracle of ``placement.alternatives``: what is ordered is accepted by the spec, and no sooner than it says.
+
+Like the judge it asks no product code: it knows the specs, and what the cloud has answered to each order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulation.books import Life
+    from simulation.cloud import Order
+    from simulation.world import World
+
+NO_CAPACITY = 503
+ROUNDING_SECONDS = 2.0  # times in status are whole seconds
+
+
+class Choosing:
+    """Looks at each order of a VM."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._asked: dict[str, list[Any]] = {}  # by UID: what its spec last said of configurations
+        self._edited_at: dict[str, float] = {}  # by UID
+        self._refused_otherwise: set[str] = set()  # UIDs whose own configuration was refused, and not for want of capacity
+
+    def committed(self, life: Life) -> None:
+        """An object has changed."""
+        said = [life.spec.get("configuration"), life.spec.get("placement")]
+        if self._asked.setdefault(life.uid, said) != said:
+            self._asked[life.uid], self._edited_at[life.uid] = said, self._world.loop.time()
+
+    def restored(self) -> None:
+        """Etcd has gone back in time, and specs with it."""
+        self._edited_at = dict.fromkeys(self._asked, self._world.loop.time())
+
+    def answered(self, order: Order, status: int) -> None:
+        """The cloud has answered an order."""
+        life = self._world.judge.books.lives.get(order.uid)
+        if life is not None and order.configuration == life.spec.get("configuration") and 400 <= status != NO_CAPACITY:
+            self._refused_otherwise.add(life.uid)
+
+    def orders(self, life: Life, configuration: str, heard_within: float) -> None:
+        """An operator orders a VM of this configuration for an object.
+
+        Excused: an edit of a moment ago, which may not have been heard.
+        """
+        now = self._world.loop.time()
+        if now - self._edited_at.get(life.uid, -math.inf) <= heard_within:
+            return
+        if configuration not in accepted(life):
+            self._world.judge.found("unwanted offer", f"{configuration} was ordered for {life.name}, whose spec names others")
+        elif configuration != life.spec.get("configuration"):
+            self._waits_for_its_own(life, now)
+
+    def _waits_for_its_own(self, life: Life, now: float) -> None:
+        """An alternative is ordered only when the object has waited for as long as its spec says.
+
+        It cannot have waited before it was there. Not asked where prices decide which comes first. Excused: its own
+        configuration was refused for another reason; a status that somebody else wrote, and clocks that differ, as the wait is
+        counted from a time in status.
+        """
+        placement = life.spec.get("placement") or {}
+        wait = None if placement.get("order") == "Price" else placement.get("waitSeconds")
+        rewritten = math.isfinite(max(life.tampered_at, life.restored_at, self._world.judge.restored_at))
+        if wait is None or life.uid in self._refused_otherwise or rewritten or any(one.skew for one in self._world.processes):
+            return
+        early = self._world.judge.appeared(life) + wait - ROUNDING_SECONDS - now
+        if early > 0:
+            self._world.judge.found("hasty offer", f"an alternative was ordered for {life.name} {early:.1f} s too early")
+
+
+def accepted(life: Life) -> set[str]:
+    """The configurations that its spec accepts."""
+    own = str(life.spec.get("configuration"))
+    others = (life.spec.get("placement") or {}).get("alternatives") or ()
+    return {own, *(str(one.get("configuration") or own) for one in others)}

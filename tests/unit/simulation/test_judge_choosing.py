@@ -1,0 +1,77 @@
+"""Alternatives: what is ordered is accepted by the spec, and no sooner than it says."""
+
+import pytest
+
+OWN, OTHER = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x"
+PLACEMENT = {"alternatives": [{"configuration": OTHER}]}
+PATIENT = PLACEMENT | {"waitSeconds": 60}
+REFUSED = b'{"error": {"message": "no", "code": 0}}'
+
+
+def orders(court, item, configuration):
+    court.records(item, "a-x", configuration=configuration)
+    court.orders("a-x", configuration=configuration)
+
+
+@pytest.mark.parametrize(
+    ("placement", "ordered", "found"),
+    [
+        (PLACEMENT, OWN, []),
+        (PLACEMENT, OTHER, []),
+        (PLACEMENT, "A100_40GB_PCIe_4x", ["unwanted offer"]),
+        (None, OTHER, ["unwanted offer"]),
+    ],
+)
+def test_only_what_the_spec_accepts_is_ordered(court, placement, ordered, found):
+    item = court.applied(**({"placement": placement} if placement else {}))
+    court.passes(100.0)
+    orders(court, item, ordered)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("since", "found"), [(1.0, []), (100.0, ["unwanted offer"])])
+def test_an_edit_of_a_moment_ago_may_not_have_been_heard(court, since, found):
+    item = court.applied(placement=PLACEMENT)
+    court.passes(100.0)
+    court.world.actors.owner.patch(item, {"spec": {"placement": None}})
+    court.passes(since)
+    orders(court, item, OTHER)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("placement", "waits", "found"),
+    [(PATIENT, 5.0, ["hasty offer"]), (PATIENT, 61.0, []), (PLACEMENT, 5.0, [])],
+    ids=["too early", "it has waited", "it need not wait"],
+)
+def test_an_alternative_is_ordered_when_the_object_has_waited(court, placement, waits, found):
+    item = court.applied(placement=placement)
+    court.passes(waits)
+    orders(court, item, OTHER)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("status", "found"), [(503, ["hasty offer"]), (400, [])])
+def test_who_was_refused_for_another_reason_need_not_wait(court, status, found):
+    item = court.applied(placement=PATIENT)
+    court.records(item, "a-x", configuration=OWN)
+    court.answers("a-x", status, body=REFUSED)
+    court.passes(50.0)
+    court.records(item, "a-x", configuration=OTHER, id="y")
+    court.orders("a-x", configuration=OTHER)
+    assert [one for one in court.oracles if one == "hasty offer"] == found
+
+
+@pytest.mark.parametrize(("refused", "needed"), [((OWN,), False), ((OWN, OTHER), True)])
+def test_a_gpuvm_is_rejected_when_the_cloud_has_refused_all_that_it_accepts(court, refused, needed):
+    """Seed 1551: one was rejected, and the other was ordered no more."""
+    item = court.applied(placement=PLACEMENT)
+    condition = {"message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "Rejected"}
+    said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
+    for configuration in refused:
+        court.records(item, "a-x", configuration=configuration)
+        court.answers("a-x", 400, body=REFUSED)
+        court.world.cloud.orders.of(item["metadata"]["uid"])[-1].configuration = configuration
+    court.writes(item, conditions=said)
+    (life,) = court.judge.books.standing()
+    assert court.judge.calling.needs_a_person(life) is needed
