@@ -45,12 +45,16 @@ def _made_again_and_saved_again(on: Stage) -> None:
 
 
 def _namespace_goes(on: Stage) -> None:
-    """A namespace is deleted with the VM in it, and no GpuSnapshot can be made."""
+    """A namespace is deleted with the VM in it, and no GpuSnapshot can be made; the operator may be killed meanwhile."""
     on.vm("y", OTHER, deletion=REQUIRED)
+    goes = UP_SECONDS + on.soon("deleted")
     if not on.world.scenario.own_account:
-        on.then(UP_SECONDS + on.soon("deleted"), on.world.actors.delete_namespace)
+        on.then(goes, on.world.actors.delete_namespace)
     else:
-        on.then(UP_SECONDS + on.soon("deleted"), on.delete, "GpuVM", "y", OTHER)
+        on.then(goes, on.delete, "GpuVM", "y", OTHER)
+    where = on.choose("killed as it asks", "", "sent", "committed", "answered")
+    if where:
+        on.then(goes, on.arranged.death, "CreateSnapshot", where)
 
 
 def _delete_taker(on: Stage) -> None:

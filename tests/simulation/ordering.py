@@ -83,7 +83,7 @@ class Ordering(Verdicts):
             self.found("offer", f"{operation} {name!r} was sent for {asked}, and no status records that")
         life = self.books.lives.get(uid)
         tenancy = "" if life is None else str(life.status.get("tenancy") or "")
-        if life is not None and life.kind == kind:  # a final snapshot may be asked for again: its name allows one only
+        if life is not None:
             self.waiting.orders(process, life, operation, name)
         self._world.cloud.orders.append(Order(now, operation, name, uid, "", 0.0, process.name, *place, asked, tenancy))
         if life is not None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
+RESEND_SECONDS = 300.0  # the least wait for a snapshot that a VM's status records
+
 
 @dataclass(slots=True)
 class _Record:
@@ -70,6 +72,9 @@ class Waiting:
 
     def orders(self, process: Process, life: Life, operation: str, name: str) -> None:
         """A process orders: the wait for each earlier order of this name is over."""
+        if CREATES[operation] != life.kind:
+            self._saves(process, life, name)
+            return
         records = self._records[life.uid]
         for record in records[:-1]:
             if record.intent.name == name:
@@ -77,6 +82,24 @@ class Waiting:
         sent = (one for current in records[-1:] for one in self._sent(life, current.intent))
         if any(self._answer_waited_for(one) > self._world.loop.time() for one in sent):
             self._world.judge.found("waits", f"{operation} {name!r} was sent twice with one record")
+
+    def _saves(self, process: Process, life: Life, name: str) -> None:
+        """A process asks the cloud itself for the final snapshot of a VM: the wait for each earlier request is over.
+
+        What another process asked for may be accepted, whatever it heard. Excused: somebody else wrote the status since, which
+        records the requests. Only a grace is waited for when a person has said something else since.
+        """
+        for one in self._world.cloud.orders.of(life.uid):
+            if (one.operation, one.name) != ("CreateSnapshot", name) or one.told == "refused" or life.tampered_at >= one.at:
+                continue
+            unheard = process.name == one.sender and one.told != "accepted"
+            until = max(one.at, one.known) + (self._world.grace if unheard or life.disturbed_at >= one.at else RESEND_SECONDS)
+            early = until - self._world.loop.time()
+            if early > 0:
+                words = (
+                    f"{process.name} asked for the final snapshot {name!r} again {early:.1f} s before the wait for the request"
+                )
+                self._world.judge.found("waits", f"{words} of {one.sender} was over")
 
     def let_go(self, life: Life) -> None:
         """An operator has let an object go.

@@ -1,6 +1,8 @@
-"""Defects of adoption, of recreation, of bare metal hosts, and of GpuOffers."""
+"""Defects of adoption, of recreation, of final snapshots, of bare metal hosts, and of GpuOffers."""
 
 from __future__ import annotations
+
+import math
 
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.reconcile import adoption, retention
@@ -8,6 +10,7 @@ from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
 from gpucloud.reconcile.gpuvm import on_loss, recreate
+from gpucloud.reconcile.gpuvm.final_snapshot import _again_from
 from simulation.planting import Defect, named, replace
 
 FEATURES: dict[str, Defect] = {}
@@ -47,6 +50,13 @@ def announced_is_sent_again() -> None:
 def host_unclear_is_undone() -> None:
     """What was asked for is sent again after a 5xx."""
     replace(host_facts.is_certainly_undone, lambda refusal: refusal is not None)
+
+
+@named(FEATURES, "a new process asks the cloud for a final snapshot again at once")
+def snapshot_is_asked_for_again() -> None:
+    """What another process has announced is not waited for."""
+    again_from = _again_from
+    replace(again_from, lambda f, known, final, sent: -math.inf if sent is None else again_from(f, known, final, sent))
 
 
 @named(FEATURES, "an offer that is gone stays")

@@ -1,6 +1,13 @@
 """Final snapshots: no VM goes whose spec requires one that was not ready."""
 
+import json
+
 import pytest
+
+from gpucloud.sim.messages import Request
+from simulation.people import path_of
+from simulation.process import Process
+from support.court import SIGNED
 
 REQUIRED = {"deletion": {"finalSnapshot": "Required"}}
 
@@ -44,6 +51,54 @@ def test_no_vm_goes_before_its_final_snapshot_is_ready(court, going, spec, after
         taken(court, item, after)
     court.destroys("a-x")
     assert [one for one in court.oracles if one == "unsaved"] == found
+
+
+def asks(court, process, fault=""):
+    """A process asks the cloud itself, as in a namespace that is being deleted."""
+    said = {"name": "final-a", "namespace": "acme", "cluster": "Msc1", "sourceVMName": "a-x"}
+    request = Request("POST", "/api/v1/servers/snapshots/CreateSnapshot", (), SIGNED, json.dumps(said).encode())
+    court.judge.sent(process, "CreateSnapshot", request)
+    court.world.cloud.carry_out(process, "CreateSnapshot", request, fault)
+
+
+@pytest.mark.parametrize(
+    ("fault", "restarts", "after", "found"),
+    [
+        ("", False, 299, ["waits"]),
+        ("", False, 301, []),
+        ("", True, 299, ["waits"]),
+        ("", True, 301, []),
+        ("cloud-lost", False, 29, ["waits"]),
+        ("cloud-lost", False, 31, []),
+        ("cloud-lost", True, 31, ["waits"]),
+        ("cloud-429", True, 1, []),
+    ],
+)
+def test_the_cloud_is_not_asked_again_before_the_wait_is_over(court, going, fault, restarts, after, found):
+    item = going(**REQUIRED)
+    court.writes(item, finalSnapshot={"snapshotId": "final-a", "requests": 1, "requestedAt": "2026-01-01T00:00:00Z"})
+    court.passes(1.0)
+    asks(court, court.operator, fault)
+    court.passes(after)
+    asks(court, Process("operator-0.2") if restarts else court.operator)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize("tampers", [True, False])
+def test_who_says_something_else_or_writes_the_status_shortens_the_wait(court, going, tampers):
+    item = going(**REQUIRED)
+    court.writes(item, finalSnapshot={"snapshotId": "final-a", "requests": 1, "requestedAt": "2026-01-01T00:00:00Z"})
+    court.passes(1.0)
+    asks(court, court.operator)
+    if tampers:
+        now = court.world.actors.owner.call("GET", path_of(item))
+        told = {**now["status"], "order": now["status"]["order"] | {"state": "Seen"}}
+        court.world.actors.owner.call("PUT", f"{path_of(item)}/status", {**now, "status": told})
+    else:
+        court.world.actors.owner.patch(item, {"metadata": {"annotations": {"gpucloud.dev/reconcile-requested-at": "now"}}})
+    court.passes(1.0 if tampers else 31.0)
+    asks(court, court.operator)
+    assert court.oracles == []
 
 
 def test_one_that_was_taken_before_the_deletion_is_none(court):
