@@ -72,6 +72,17 @@ ROWS = {
         says="The start for 'A100_40GB_PCIe_1x' in pool 'on-demand' is being sent.",
         status={"operation": ANNOUNCED},
     ),
+    "a start that was accepted without effect waits in line as it was announced": Row(
+        "its effect may yet show, so that no record calls it refused",
+        OFF
+        | {
+            "status": OFF["status"].model_copy(update={"operation": ANNOUNCED}),
+            "history": tried(Verb.START, ago=400.0),
+            "line": FULL,
+        },
+        Reason.WAITING_FOR_CAPACITY,
+        status={"operation": ANNOUNCED},
+    ),
     "a new process finds a start in its place": Row(
         "it stands in status, so a restart of the operator sends nothing",
         OFF | {"history": OLD, "line": FULL},

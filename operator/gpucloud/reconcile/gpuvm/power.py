@@ -189,8 +189,11 @@ def _may_queue(f: VmFacts, attempt: Attempt | None) -> bool:
 
 
 def _unannounced(attempt: Attempt | None, operation: Operation, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the changes of the status while a start waits in line: its call is not announced, or no longer."""
-    if attempt is None:
+    """Return the changes of the status while a start waits in line: its call is not announced, or no longer.
+
+    One that the cloud accepted stands as it was announced: its effect may yet show.
+    """
+    if attempt is None or attempt.refusal is None:
         return {}
     return {"operation": operation.model_copy(update={"outcome": _outcome(attempt)}), **changes}
 
