@@ -107,6 +107,14 @@ ROWS = {
         looks=False,
         says="set spec.onLoss: Fail",
     ),
+    "a failure that a clock ahead of this one has recorded counts from now on": Row(
+        "the wait must not last until that time",
+        FAILED | {"status": FAILED_STATUS.model_copy(update={"failed_since": WALL + timedelta(hours=1)})},
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="If it stays so",
+        status={"failed_since": WALL},
+    ),
     "a failed VM that is to be recreated is destroyed": Row(
         "it has failed for a grace",
         FAILED,

@@ -157,7 +157,8 @@ class VmFacts(offers.Facts):
             return price
         seen = observed(self.found.record, self.identity)
         bill = billed(self.status, seen["state"], self.now.wall)
-        failed = (self.status.failed_since or self.now.wall) if is_replaceable(self.found.record) else None
+        since = min(self.status.failed_since or self.now.wall, self.now.wall)  # another process's clock may have been ahead
+        failed = since if is_replaceable(self.found.record) else None
         held = self.status.deletion_held_at if failed is not None or self.meta.deleting else None
         return {**seen, **price, **bill, "boot_log": boot_log.finding(self), "failed_since": failed, "deletion_held_at": held}
 
