@@ -301,4 +301,4 @@ def test_an_order_names_its_configuration(court):
     item = court.applied()
     court.records(item, "a-x", configuration=SPEC["configuration"])
     court.sends("CreateServer", name="a-x", **{field: value for field, value in SPEC.items() if field != "configuration"})
-    assert court.oracles == ["offer"]
+    assert court.oracles == ["offer", "unwanted offer"]
