@@ -19,7 +19,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import adopted, create, delete, power, recreate, waiting
+from gpucloud.reconcile.gpuvm import adopted, create, delete, power, recreate, replacement, waiting
 from gpucloud.reconcile.gpuvm.boot_log import with_boot_log
 from gpucloud.reconcile.gpuvm.connection import with_connection
 
@@ -63,6 +63,7 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         duplicate_records,
         unproven_origin,
         not_owned,
+        replacement.decide,
         recreate.failed,
         alive,
         recreate.lost,

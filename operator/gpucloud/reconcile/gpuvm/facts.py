@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.kinds.recreation import OnLoss
+from gpucloud.kinds.recreation import OnLoss, ReplacePolicy
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss
+from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss, template
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
@@ -49,7 +49,7 @@ SUBJECT = Subject(
         "boot_log",
         "failed_since",
     ),
-    kept_when_gone=("settled_generation", "operation", "deletion_held_at"),
+    kept_when_gone=("settled_generation", "operation", "deletion_held_at", "replacement"),
     conflict_advice=" and choose another spec.vmName",
     without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
@@ -103,14 +103,16 @@ class VmFacts(offers.Facts):
 
     @property
     def ordered(self) -> dict[str, Any]:
-        """The offer, as a new order's record names it, and which recreation it is."""
+        """The offer, as a new order's record names it, the spec that it is made from, and which recreation it is."""
         earlier = 0 if self.order is None else self.order.recreation or 0
-        return {**offers.current_offer(self)._asdict(), "recreation": earlier + self.recreates or None}
+        made_from = {"template": template.of(self.spec), "recreation": earlier + self.recreates or None}
+        return {**offers.current_offer(self)._asdict(), **made_from}
 
     @property
     def is_as_recorded(self) -> bool:
-        """Whether the recorded order is for the offer that would be ordered now: the alternatives may be edited meanwhile."""
-        return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+        """Whether the recorded order is what would be ordered now: the spec may be edited meanwhile."""
+        same = offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+        return same and not template.changes(self.spec, self.order)
 
     def creation_advice(self, adoption: Adoption) -> str:
         """As the base's; a spec without SSH keys allows an adoption only, and keys are immutable."""
@@ -140,8 +142,29 @@ class VmFacts(offers.Facts):
 
     @property
     def recreates(self) -> bool:
-        """Whether a new VM takes the place of one that is proven lost, or destroyed as failed."""
-        return self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+        """Whether a new VM takes the place of one that is proven lost, or was destroyed for another one."""
+        lost = self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+        return lost or (self.is_replaced and self.state is OrderState.GONE)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The fields of the spec for which the VM is to be replaced."""
+        asks = self.spec.replace_policy is ReplacePolicy.RECREATE and not (self.adopted or self.meta.deleting)
+        return template.changes(self.spec, self.order) if asks and self.ours else ()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the VM is being destroyed for another one, or was: the new one is ordered, whatever the spec says since."""
+        going = self.state in {OrderState.DESTROYING, OrderState.GONE} and not (self.adopted or self.meta.deleting)
+        return going and self.status.replacement is not None
+
+    @property
+    def deletion_seen(self) -> float:
+        """As the base's; of a VM that is replaced, the mono time at which that was planned."""
+        planned = self.status.replacement
+        if self.meta.deleting or planned is None:
+            return super(VmFacts, self).deletion_seen
+        return self.now.mono - max(0.0, (self.now.wall - planned.planned_at).total_seconds())
 
     @property
     def way_to_new(self) -> str:
@@ -160,7 +183,10 @@ class VmFacts(offers.Facts):
         since = min(self.status.failed_since or self.now.wall, self.now.wall)  # another process's clock may have been ahead
         failed = since if is_replaceable(self.found.record) else None
         held = self.status.deletion_held_at if failed is not None or self.meta.deleting else None
-        return {**seen, **price, **bill, "boot_log": boot_log.finding(self), "failed_since": failed, "deletion_held_at": held}
+        planned = self.status.replacement if self.changes or self.is_replaced else None
+        held = held if planned is None else self.status.deletion_held_at
+        mine = {"boot_log": boot_log.finding(self), "failed_since": failed, "replacement": planned, "deletion_held_at": held}
+        return {**seen, **price, **bill, **mine}
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""

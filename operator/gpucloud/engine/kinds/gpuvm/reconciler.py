@@ -15,7 +15,7 @@ from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
-from gpucloud.engine.kinds.gpuvm.destructions import Destructions, still_failed
+from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
 from gpucloud.engine.kinds.gpuvm.prices import with_prices
@@ -157,14 +157,14 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return dependents.dependents_of_vm(self._deps.objects, stored)
 
     def may_be_destroyed(self, stored: GpuVM) -> bool:
-        """Whether the VM may be destroyed soon: as the base says, or since it has failed."""
-        return super().may_be_destroyed(stored) or stored.status.failed_since is not None
+        """Whether the VM may be destroyed soon: as the base says, or since another one is to follow."""
+        return super().may_be_destroyed(stored) or replaced_since(stored.status) is not None
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
         here = self.identity(self._tracker.with_placement(stored), spec)
-        asked = spec.deletion.snapshots is SnapshotPolicy.DELETE or self._final.is_required(stored)
-        if not stored.meta.deleting or not asked or here is None:
+        deleted = stored.meta.deleting and spec.deletion.snapshots is SnapshotPolicy.DELETE
+        if here is None or not (deleted or self._final.is_required(stored)):
             return {}
         return {"snapshots": here._replace(name=EVERYTHING)}
 
