@@ -16,7 +16,7 @@ from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
-from gpucloud.reconcile.core.create import free_from, is_proven_free
+from gpucloud.reconcile.core.create import free_from, is_free
 from gpucloud.reconcile.core.destruction import RESEND_SECONDS, again_from, send
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present
@@ -93,7 +93,7 @@ def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not f.recreates:
         return None
     limited = _limited(f, f"The VM was deleted {f.how_lost}.")
-    if limited is not None or is_proven_free(f):
+    if limited is not None or is_free(f):
         return limited
     said = _of_failed(f) if f.state is OrderState.GONE else _of_lost(f)
     needed = max(free_from(f), f.fresh_from)

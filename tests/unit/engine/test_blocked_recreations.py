@@ -1,0 +1,49 @@
+"""Histories of a lost VM whose recreation something blocks for long: the verdict stands, and is not written again and again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gpucloud.cloud import connection as connection_module
+from support.fakes import a_resource
+from support.orderrig import History, MakingCloud
+
+pytestmark = pytest.mark.looptime
+
+
+@pytest.fixture
+async def it(monkeypatch):
+    cloud = MakingCloud()
+    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
+    made = await History(cloud).start()
+    yield made
+    await made.engine.stop(1.0)
+
+
+async def lookalike(it):
+    """Somebody leaves a VM that may be this object's."""
+    it.cloud.add("train-tagaa-zzzzzzzzzz")
+
+
+async def quota(it):
+    """The administrator lowers the quota, and another object needs it."""
+    await it.start(max_vms_per_namespace=1)
+    await asyncio.sleep(30)
+    it._show("ADDED", a_resource("GpuVM", name="other", uid="u-b"))
+
+
+@pytest.mark.parametrize(("block", "reason"), [(lookalike, "PossibleDuplicate"), (quota, "LimitReached")])
+async def test_the_verdict_that_blocks_a_recreation_is_written_once(it, block, reason):
+    """Each listing that was too old wrote Recreating in its place: up to 72 writes an hour."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    await asyncio.sleep(60)
+    it.cloud.vms.clear()
+    await block(it)
+    await it.until(lambda: it.ready == f"False/{reason}", 600)
+    await asyncio.sleep(600)
+    written, told = len(it.kube.statuses), len(it.kube.events)
+    await asyncio.sleep(3600)
+    assert (it.ready, len(it.kube.statuses) - written, len(it.kube.events) - told) == (f"False/{reason}", 0, 0)
