@@ -49,6 +49,16 @@ def cloud_placement(order: Order | None) -> tuple[str | None, str | None, str | 
     return None if place == (None, None, None) else place
 
 
+def placed_message(order: Order | None) -> str | None:
+    """Return where the cloud has put the resource, as the beginning of a sentence; None if that is where it was ordered."""
+    place = cloud_placement(order)
+    if order is None or place is None:
+        return None
+    own_id, cluster, vpc = place
+    where = f"VPC {vpc!r}" if vpc else f"cluster {cluster!r}"
+    return f"The cloud itself named it {own_id!r}" if own_id else f"The cloud itself placed it in {where}"
+
+
 def current_placement(order: Order | None) -> tuple[str | None, str | None, str | None] | None:
     """Return ``cloud_placement`` while the resource may exist. Afterwards what is there has taken its place."""
     return cloud_placement(order) if order is not None and order.state in MAY_EXIST else None

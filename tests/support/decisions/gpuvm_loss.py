@@ -171,7 +171,26 @@ ROWS = {
         },
         Reason.VM_FAILED,
         progress="Stalled",
-        says="FAILED",
+        says="placed it in VPC 'acme-2', so it is not recreated",
+    ),
+    "a lost VM that the cloud named itself is not recreated": Row(
+        "it is looked for under the ordered name: no listing would show that it is back",
+        LOST | {"tracked": known(an_order(NAME, OrderState.LOST, cloud_id="srv-1"), ago=60)},
+        Reason.VM_LOST,
+        progress="Stalled",
+        says="named it 'srv-1'",
+        records=False,
+    ),
+    "a failed VM that the cloud placed itself is not destroyed for another one": Row(
+        "once it is gone, no listing would show that it is back",
+        FAILED
+        | {
+            "tracked": known(an_order(NAME, OrderState.SEEN, cloud_vpc="acme-2"), ago=60),
+            "found": present("FAILED", namespace="acme-2"),
+        },
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="VPC 'acme-2'",
     ),
     "a lost VM of which a final snapshot was to be kept says that there is none": Row(
         "what is gone cannot be copied",

@@ -17,6 +17,7 @@ from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
 from gpucloud.reconcile.gpuvm.vm_states import is_replaceable
+from gpucloud.reconcile.placement import cloud_placement, placed_message
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -130,8 +131,12 @@ class VmFacts(offers.Facts):
 
     @property
     def asks_recreation(self) -> bool:
-        """Whether a new VM is asked for where this one is lost."""
-        return on_loss.asks_recreation(self.spec) and not self.adopted and not self.meta.deleting
+        """Whether a new VM is asked for where this one is lost. Not of one that the cloud has named or placed itself.
+
+        Once such a VM is lost, it is looked for where it was ordered: there no listing could show that it is back.
+        """
+        placed = cloud_placement(self.order) is not None
+        return on_loss.asks_recreation(self.spec) and not (self.adopted or self.meta.deleting or placed)
 
     @property
     def replaces_failed(self) -> bool:
@@ -147,6 +152,11 @@ class VmFacts(offers.Facts):
     def way_to_new(self) -> str:
         """What to do for a new VM in place of a lost one."""
         if self.spec.on_loss is OnLoss.RECREATE:
+            placed = placed_message(self.order)
+            if placed is not None:
+                return (
+                    f"{placed}, so it is not recreated: if the cloud no longer shows it, delete this object and apply it again."
+                )
             return "It is recreated when spec.powerState is Running: set that, or delete this object."
         return f"{NOT_RECREATED}, or set spec.onLoss: Recreate."
 

@@ -19,6 +19,7 @@ from gpucloud.reconcile.gpuvm.boot_log import found_words
 from gpucloud.reconcile.gpuvm.offers import is_to_start
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable, reported_state, vm_phase
 from gpucloud.reconcile.gpuvm.waiting import ordering, queue
+from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import Plan
 
 if TYPE_CHECKING:
@@ -316,6 +317,9 @@ def _way_on(f: VmFacts, record: VmRecord) -> str:
     replaceable = is_replaceable(record) and not f.adopted and f.spec.on_loss is OnLoss.RECREATE
     if replaceable and f.replaces_failed:
         return "If it stays so, it is destroyed and recreated. To keep it, set spec.onLoss: Fail."
+    placed = placed_message(f.order)
+    if replaceable and placed is not None:
+        return f"{placed}, so it is not recreated. Delete this object and apply it again, or ask the cloud's support."
     if replaceable:
         return (
             "spec.onLoss: Recreate needs powerState: Running, and a spec.deletion that keeps neither VM nor final snapshot; or "

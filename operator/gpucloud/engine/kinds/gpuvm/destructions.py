@@ -12,6 +12,7 @@ from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm.offers import ordered_configuration
 from gpucloud.reconcile.gpuvm.on_loss import replaces_failed
 from gpucloud.reconcile.gpuvm.vm_states import is_replaceable
+from gpucloud.reconcile.placement import cloud_placement
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.retention import recorded_policy
 
@@ -72,6 +73,8 @@ class Destructions:
     def _failure_destroys(self, stored: GpuVM, spec: GpuVMSpec) -> bool:
         order = self._order_of(stored)
         if stored.status.failed_since is None or order is None or order.origin is not Origin.CREATED:
+            return False
+        if cloud_placement(order) is not None:
             return False
         return replaces_failed(spec, recorded_policy(spec.deletion.policy, order))
 
