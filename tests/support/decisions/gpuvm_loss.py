@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.deletion_guard import Hold
-from gpucloud.reconcile.facts import Absent, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, Asked, Attempt, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.waiting_line import Line, Offer
 from support.builders import NOW, START, a_spec, a_status, an_order, known, present
 from support.gpuvmfacts import BOUGHT, NAME, RUNNING
@@ -225,6 +226,27 @@ ROWS = {
         Reason.ADMIN_WAIT,
         progress="Stalled",
         says="Ask the cloud's support",
+    ),
+    "a VM that worked again after a destroying call without effect is looked at once more when it fails": Row(
+        "each failure must last for a grace: this one may be a moment's",
+        FAILED
+        | {
+            "status": FAILED_STATUS.model_copy(
+                update={"order": an_order(NAME, OrderState.DESTROYING), "failed_since": WALL - timedelta(seconds=1)}
+            ),
+            "tracked": known(an_order(NAME, OrderState.DESTROYING), ago=7200),
+            "history": replace(LONG_KNOWN, attempts={Verb.DESTROY: Attempt(Verb.DESTROY, NOW - 7200, Asked(1), acceptances=1)}),
+        },
+        Reason.VM_FAILED,
+        progress="Stalled",
+        says="If it stays so, it is destroyed and recreated.",
+    ),
+    "a recreation counts though somebody has wiped the status": Row(
+        "this process knows that the VM was there",
+        LOST | {"status": LOST_STATUS.model_copy(update={"order": None, "recreations": None})},
+        Reason.RECREATING,
+        records=True,
+        status={"recreations": (WALL,)},
     ),
     "a failed VM that is being destroyed is awaited": Row(
         "two of one name cannot be",

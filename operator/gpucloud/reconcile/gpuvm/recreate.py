@@ -40,13 +40,13 @@ WINDOW = timedelta(hours=1)
 
 def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Destroy a failed VM that is to be recreated: when a second listing shows the failure, and the limit allows it."""
-    vm, attempt = f.found, f.attempt(f.subject.destroy)
+    vm = f.found
     if not isinstance(vm, Present) or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return None
     if not f.replaces_failed or not is_replaceable(vm.record):
         return _may_go(f) if f.state is OrderState.DESTROYING else None
     left = f.limits.grace - _failed_for(f)
-    if attempt is None and left > 0:
+    if left > 0:
         return replace(power.decide(f, vm), refresh_after=f.now.mono + left)  # told first, and looked at once more
     what = f"The VM has failed ({reported_state(vm.record)}), and may still be billed."
     if f.dependents:
@@ -109,7 +109,7 @@ def counted(f: VmFacts) -> tuple[datetime, ...] | None:
 
 def _is_counted(f: VmFacts) -> bool:
     """Whether status counts this recreation already, or its record has no created VM, so that none is recreated."""
-    order = f.status.order
+    order = f.status.order or f.order  # of a status that was wiped, this process knows the order
     return order is None or order.origin is Origin.ADOPTED or order.state not in {OrderState.SEEN, OrderState.LOST}
 
 
