@@ -113,10 +113,10 @@ ROWS = {
         {
             "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
             "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
-            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it again.", account=True),),
+            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it with a valid key.", account=True),),
         },
         Reason.ACCOUNT_NOT_READY,
-        says="Waiting for Secret 'key': it is gone from namespace 'team'. Create it again.",
+        says="Waiting for Secret 'key': there is none in namespace 'team'. Create it with a valid key.",
     ),
     "what may exist under a refused credential still calls a person": Row(
         "it cannot be seen or destroyed",

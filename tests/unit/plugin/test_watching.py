@@ -226,6 +226,13 @@ def test_a_vm_is_one_line_of_80_columns(how, name, configuration):
     assert whole.endswith("$12.05/h  A100_40GB_PCIe_1x"), "in a pipe nothing is left out"
 
 
+def test_the_configuration_shown_is_the_one_that_was_ordered():
+    """One of the alternatives runs, and its price stands beside it."""
+    vm = a_vm("train", spec=SPEC, status=STATUS | {"order": {"configuration": "A100_40GB_PCIe_2x"}})
+    (line,) = [line for line in lines_of(vm, None) if "─ GpuVM/train" in line]
+    assert line.endswith("A100_40GB_PCIe_2x")
+
+
 @pytest.mark.parametrize(
     ("how", "reason", "shown", "why"),
     [

@@ -268,7 +268,10 @@ def _details(item: Thing, *, wide: bool) -> list[str]:
 
 
 def _configuration(item: Thing) -> str:
-    found = item.spec.get("configuration")
+    """The configuration that was ordered, perhaps one of the alternatives; before an order that of the spec."""
+    order = item.status.get("order")
+    ordered = order.get("configuration") if isinstance(order, dict) else None
+    found = ordered or item.spec.get("configuration")
     return found if item.key.kind == VM and isinstance(found, str) else ""
 
 

@@ -27,7 +27,12 @@ def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency |
         words = "Once it is gone, create it again; what exists already is looked after with it until then."
         return Dependency(called, Readiness.DELETING, words, account=True)
     if secret is None and not trouble:
-        return Dependency(called, Readiness.MISSING, "Create it again, with a valid API key or login.", account=True)
+        return Dependency(
+            called,
+            Readiness.MISSING,
+            "Create it with a valid API key or login, or correct spec.secretRef of the account.",
+            account=True,
+        )
     return None
 
 
