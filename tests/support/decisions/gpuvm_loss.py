@@ -257,7 +257,14 @@ ROWS = {
     ),
     "a VM that shows as running while it is being destroyed is not called Ready": Row(
         "the destroying call may have been sent",
-        GOING | {"found": present()},
+        GOING | {"found": present(), "status": GOING["status"].model_copy(update={"recreations": (WALL,)})},
         Reason.RECREATING,
+    ),
+    "a running VM whose deletion a restore of etcd has undone is not said to have failed": Row(
+        "its status announced no recreation",
+        GOING | {"spec": a_spec(), "found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
     ),
 }

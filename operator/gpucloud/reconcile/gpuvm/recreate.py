@@ -63,7 +63,12 @@ def _failed_for(f: VmFacts) -> float:
 
 
 def _may_go(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed."""
+    """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed.
+
+    Not if the status announced no recreation: then it is of a deletion, which a restore of etcd has undone.
+    """
+    if not f.status.recreations:
+        return None
     attempt = f.attempt(f.subject.destroy)
     until = (f.tracked.since if attempt is None else attempt.at) + RESEND_SECONDS
     if f.now.mono >= until:
