@@ -69,10 +69,20 @@ class Waiter:
     default_pool: str | None = None  # of its account: where an offer names none
     priority: int = 0
     ready: bool = True  # False: it cannot order now, so it is passed over
+    node: str | None = None  # the only one that it can use
 
     def listed(self, offer: Offer, room: Collection[Offer]) -> tuple[Offer, ...]:
         """Return the listed offers of which its order for this one gets one; none if the listing leaves that open."""
         return offer.in_pool(self.default_pool).listed(room)
+
+    def is_shown_room(self, offer: Offer, room: Mapping[Offer, int], nodes: Mapping[Offer, Collection[str]]) -> bool:
+        """Whether the listing tells if there is room for it. For one node: it names free nodes, or shows no room at all."""
+        listed = self.listed(offer, room)
+        return bool(listed) and (self.node is None or all(room[one] == 0 or one in nodes for one in listed))
+
+    def can_use(self, listed: Offer, nodes: Mapping[Offer, Collection[str]]) -> bool:
+        """Whether it can use the room of a listed offer: its node must be one of those that are free."""
+        return self.node is None or self.node in nodes.get(listed, ())
 
 
 class Refusal(NamedTuple):
@@ -87,13 +97,21 @@ def look_seconds(fast_poll: float) -> float:
     return LOOK_INTERVALS * fast_poll
 
 
-def turns(waiters: Iterable[Waiter], room: Mapping[Offer, int], taken: Collection[Offer] = ()) -> dict[str, Offer]:
-    """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on."""
+def turns(
+    waiters: Iterable[Waiter],
+    room: Mapping[Offer, int],
+    taken: Collection[Offer] = (),
+    nodes: Mapping[Offer, Collection[str]] | None = None,
+) -> dict[str, Offer]:
+    """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on.
+
+    ``nodes``: the free ones of each listed offer, where the cloud names them.
+    """
     left = {offer: 0 if offer in taken else count for offer, count in room.items()}
     found = dict[str, Offer]()
     for waiter in sorted(waiters, key=lambda one: (one.since, -one.priority, one.uid)):
         for offer in waiter.offers if waiter.ready else ():
-            free = [one for one in waiter.listed(offer, room) if left[one] > 0]
+            free = [one for one in waiter.listed(offer, room) if left[one] > 0 and waiter.can_use(one, nodes or {})]
             if free and offer.in_pool(waiter.default_pool) not in taken:
                 left[free[0]] -= 1
                 found[waiter.uid] = offer
@@ -136,3 +154,12 @@ def room_of(cluster: str, records: Iterable[AvailabilityRecord]) -> dict[Offer, 
             continue
         found[Offer(item.configuration, item.rpool)] = counted
     return found
+
+
+def nodes_of(cluster: str, records: Iterable[AvailabilityRecord]) -> dict[Offer, frozenset[str]]:
+    """Return the free nodes of each listed offer of the cluster, where they are named."""
+    return {
+        Offer(item.configuration, item.rpool): frozenset(item.available_node_names)
+        for item in records
+        if item.configuration is not None and item.available_node_names and same_cluster(item.cluster or cluster, cluster)
+    }

@@ -63,6 +63,19 @@ def test_who_goes_first(waiters, room, expected, why):
 
 
 @pytest.mark.parametrize(
+    ("nodes", "expected", "why"),
+    [
+        ({A: {"n-1"}}, "pinned", "its node is free"),
+        ({A: {"n-2"}}, "free", "another node is"),
+        ({B: {"n-1"}}, "free", "its node is free for another configuration"),
+        ({}, "free", "no node is named, so nobody knows"),
+    ],
+)
+def test_who_needs_one_node_has_a_turn_only_if_that_is_free(nodes, expected, why):
+    assert turns([waits("pinned", 0, node="n-1"), waits("free", 1)], {A: 1}, (), nodes) == {expected: A}, why
+
+
+@pytest.mark.parametrize(
     ("refused_ago", "full_ago", "taken", "why"),
     [
         (None, None, False, "nobody was refused"),

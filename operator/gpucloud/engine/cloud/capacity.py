@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.reconcile.waiting_line import Line, Refusal, exhausted, look_seconds, room_of, turns
+from gpucloud.reconcile.waiting_line import Line, Refusal, exhausted, look_seconds, nodes_of, room_of, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,7 @@ class _Line:
     cluster: str
     waiters: dict[str, Waiter] = field(default_factory=dict)
     room: dict[Offer, int] = field(default_factory=dict)
+    nodes: dict[Offer, frozenset[str]] = field(default_factory=dict)  # the free ones, where they are named
     turns: dict[str, Offer] = field(default_factory=dict)
     shown_full: dict[Offer, datetime] = field(default_factory=dict)  # begin of the last query that showed no room
     looked: bool = False  # a query was answered, or too many have failed
@@ -60,7 +61,7 @@ class Capacity:
     def line(self, cluster: str, place: Waiter) -> Line:
         """Return what the line of the cluster says of this GpuVM, also of one that is not in it."""
         line = self._lines.get(cluster.casefold()) or _Line(cluster)  # it joins as soon as it says that it waits
-        listed = frozenset(offer for offer in place.offers if place.listed(offer, line.room))
+        listed = frozenset(offer for offer in place.offers if place.is_shown_room(offer, line.room, line.nodes))
         taken, refused = self._exhausted(line), self._refused.get(cluster.casefold(), {})
         known = {offer: offer.in_pool(place.default_pool) for offer in place.offers}
         turn = line.turns.get(place.uid)
@@ -132,11 +133,12 @@ class Capacity:
             line.failures, line.turns = line.failures + 1, {}
             if line.failures < PATIENCE:
                 return
-            line.room = {}
+            line.room, line.nodes = {}, {}
         else:
             line.room, line.failures = room_of(line.cluster, listing.items), 0
+            line.nodes = nodes_of(line.cluster, listing.items)
         line.looked = True
-        line.turns = turns(line.waiters.values(), line.room, self._exhausted(line))
+        line.turns = turns(line.waiters.values(), line.room, self._exhausted(line), line.nodes)
         line.shown_full |= dict.fromkeys((offer for offer, count in line.room.items() if count == 0), began)
         for uid in list(line.turns) if line.room.keys() == before else list(line.waiters):
             self._wake(uid)

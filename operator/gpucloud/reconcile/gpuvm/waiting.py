@@ -61,7 +61,7 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
     if since is None or not wanted:
         return None
     priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
-    return Waiter(f.meta.uid, since, wanted, f.default_pool, priority, ready)
+    return Waiter(f.meta.uid, since, wanted, f.default_pool, priority, ready, f.spec.node_name)
 
 
 def in_line(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -147,6 +147,8 @@ def _held_off(
         return None
     if attempt.refusal.kind is not ErrorKind.UNAVAILABLE:
         return backing_off(f) if attempt.verb is Verb.CREATE else retrying()
+    if f.spec.node_name is not None:  # others do not know that it was refused: a turn at once would keep the room from them
+        return retrying()
     again = attempt.at + (attempt.refusal.retry_after or 0.0)
     return plan_status(f, failed.verdict(f, attempt), requeue_at=again, **changes) if f.now.mono < again else None
 

@@ -82,7 +82,7 @@ class WaitingGpuVMs:
         offer = wanted_offer(f).in_pool(f.default_pool)
         if sent.refusal is None:
             session.capacity.accepted(f.spec.cluster, offer)
-        elif sent.refusal.kind is ErrorKind.UNAVAILABLE:
+        elif sent.refusal.kind is ErrorKind.UNAVAILABLE and f.spec.node_name is None:  # else one node is full, not the pool
             session.capacity.refused(f.spec.cluster, offer, f.meta.uid)
 
     def put(self, uid: str, waits: Waiter | None) -> None:
