@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not f.recreates))
+    replaced = f.recreates or (f.asks_recreation and f.state is OrderState.DESTROYING)  # Gone is that, too, after a restart
+    waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not replaced))
     return without_capacity_since(f) if waits and accepted(f) else None
 
 
