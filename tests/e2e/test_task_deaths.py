@@ -22,6 +22,7 @@ from support.operatorproc import USER
 from support.waiting import eventually, gone, reach
 
 END_SECONDS = 5.0
+KOPFS = "gpucloud.dev/kopf"  # the finalizer
 FLAGS = {
     "poll_pending_seconds": 0.2,
     "poll_steady_seconds": 0.5,
@@ -159,7 +160,7 @@ def test_a_task_without_which_nobody_watches_ends_the_process(here, operator, de
     eventually(lambda: any(fnmatchcase(name, task) for name in deaths.running()), what=f"{task} to run")
     assert not [name for name in deaths.running() if not covered(name)], "tasks whose death nobody has thought of"
     # The patch of a finalizer may fail, and is repeated: what is to die is the worker that waits for events.
-    eventually(lambda: here.get("gpucloudaccount", "default").get("status", {}).get("conditions"), what="the account's verdict")
+    eventually(lambda: KOPFS in here.get("gpucloudaccount", "default")["metadata"].get("finalizers", ()), what="that patch")
     deaths.order(task)
     here.annotate("gpucloudaccount", "default", note="an event, should the worker have gone")
     deaths.done(task)
