@@ -16,7 +16,7 @@ from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
 from gpucloud.reconcile.placement import as_ordered
 from gpucloud.reconcile.text import abridged
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES, OrderEvent
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,6 +38,7 @@ class Proofs:
     nonce: str = ""  # of a record that is made now, of what is seen and was not recorded
     likeness: Likeness = Likeness.SAME  # to what the status records of it: addresses, time of creation
     markable: bool = True  # names of this kind can bear a fingerprint, so that a chosen one proves less
+    spared: bool = False  # nothing asks for its destruction: the object is not being deleted, and it has not failed
 
 
 def shown_from(tracked: TrackedOrder) -> float:
@@ -75,7 +76,7 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
     if isinstance(found, Present) and not found.duplicate_records:
         if _was_never_made(tracked, found, proofs, first_seen):
             tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
-        return _shown(tracked, found, proofs, now.mono)
+        return _recovered(_shown(tracked, found, proofs, now.mono), found, proofs, now.mono)
     if isinstance(found, Absent) and tracked.sightings.back is not None:
         tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
@@ -147,6 +148,19 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+
+
+def recovered_from(tracked: TrackedOrder) -> float:
+    """Return the mono time from which a listing that shows it proves that its destruction had no effect."""
+    return tracked.since + DESTROYED_WITHIN_SECONDS
+
+
+def _recovered(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
+    """Return the order as seen again if its destruction had no effect, and nothing asks for it any more."""
+    taken = tracked.sightings.last == found.as_of
+    if tracked.state is not OrderState.DESTROYING or not (taken and proofs.spared) or found.as_of < recovered_from(tracked):
+        return tracked
+    return replace(after_event(tracked, OrderEvent.RECOVERED, now), absence_counts_from=None)
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:

@@ -192,8 +192,9 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     """Return the order after the answer to the destroying call.
 
     After an acceptance, or where nothing was found, listings prove at once that it is gone; after a refusal for certain, only
-    after as long as an accepted order may take to show. Without a clear answer: a grace.
+    after as long as an accepted order may take to show. Without a clear answer: a grace. It may be destroyed from now on.
     """
+    tracked = replace(tracked, since=now)
     if refusal is None:
         return replace(tracked, absence_counts_from=now)
     if refusal.ambiguous or tracked.absence_counts_from is not None:

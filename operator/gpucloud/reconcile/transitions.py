@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpucloud.kinds.common import OrderState
 
 ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing
+DESTROYED_WITHIN_SECONDS = 300.0  # from a destroying call to its effect, at the latest, unless it has none
 MOST_REORDERS = 3  # of one accepted order that never shows; then a person is asked
 
 
@@ -28,6 +29,7 @@ class OrderEvent(StrEnum):
     REPLACED = "a listing shows another under its name"
     DESTROYED = "its destruction is announced"
     ASKED_AGAIN = "a person asks to order again"
+    RECOVERED = "it stands, and is to be destroyed no more"
 
 
 class Transition(NamedTuple):
@@ -110,6 +112,11 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),
     (S.DESTROYING, E.REPLACED): Transition(S.GONE, _REPLACED),
+    (S.DESTROYING, E.RECOVERED): Transition(
+        S.SEEN,
+        f"the object is not being deleted, and a listing that began {DESTROYED_WITHIN_SECONDS:g} s after the last destroying "
+        "call's answer, or after the record was taken over, shows it without a failure that spec.onLoss answers",
+    ),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so the operator looks once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, f"{_MARKED}, or {_ADOPTS}"),
     (S.GONE, E.RECORDED): Transition(

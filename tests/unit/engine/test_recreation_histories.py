@@ -12,9 +12,25 @@ from support.orderrig import History, MakingCloud
 pytestmark = pytest.mark.looptime
 
 
+class RefusingCloud(MakingCloud):
+    """It does not destroy what it refuses to destroy."""
+
+    async def handle_async_request(self, request):
+        kept = dict(self.vms)
+        try:
+            return await super().handle_async_request(request)
+        finally:
+            if request.url.path.endswith("/DestroyServer") and (None, "DestroyServer") in self.refused:
+                self.vms.update(kept)
+
+    def show(self, state):
+        for _, record in self.vms.values():
+            record["status"] = state
+
+
 @pytest.fixture
 async def it(monkeypatch):
-    cloud = MakingCloud()
+    cloud = RefusingCloud()
     monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
     made = await History(cloud).start()
     yield made
@@ -35,3 +51,31 @@ async def test_a_lost_vm_that_is_listed_again_is_not_bought_twice(it, odd):
     await asyncio.sleep(300)
     assert len(it.cloud.asked("CreateServer")) == 1
     assert it.ready == ("False/VMLost" if odd else "True/Running")
+
+
+@pytest.mark.parametrize("name", [{}, {"vmName": "lasting"}], ids=["marked", "chosen"])
+async def test_a_failed_vm_that_recovers_is_what_it_was(it, name):
+    """Its destruction was refused. Neither a restart nor a listing that lacks it for a moment takes it for destroyed."""
+    it.cloud.odd = {"private_ip": "10.0.0.5"}
+    await it.apply(onLoss="Recreate", **name)
+    await it.until(lambda: it.ready == "True/Running")
+    it.cloud.refuse("DestroyServer", 409)
+    it.cloud.show("FAILED")
+    await it.until(lambda: it.cloud.asked("DestroyServer"), 300)
+    it.cloud.show("ONLINE")
+    it.cloud.heal()
+    await it.until(lambda: it.status["order"]["state"] == "Seen", 1200)
+    assert it.ready == "True/Running"
+    await it.start()
+    await asyncio.sleep(60)
+    assert it.ready == "True/Running"
+    hidden, it.cloud.vms = it.cloud.vms, {}
+    listed = len(it.cloud.asked("GetServers"))
+    await it.until(lambda: len(it.cloud.asked("GetServers")) >= listed + 2, 200)
+    it.cloud.vms = hidden
+    await asyncio.sleep(300)
+    assert len(it.cloud.asked("CreateServer")) == 1
+    assert it.ready == "True/Running"
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert it.cloud.vms == {}

@@ -128,9 +128,17 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         likeness = Likeness.UNKNOWN
         if isinstance(found, Present) and self._tracker.is_described(stored.meta.uid, stored.status.order):
             likeness = self.likeness(stored.status, found.record)
-        unique_id, uid = self.subject.unique_id, stored.meta.uid
-        markable = self.subject.markable
-        return Proofs(marked, adoptable, here, grace, unique_id=unique_id, uid=uid, likeness=likeness, markable=markable)
+        return Proofs(
+            marked,
+            adoptable,
+            here,
+            grace,
+            unique_id=self.subject.unique_id,
+            uid=stored.meta.uid,
+            likeness=likeness,
+            markable=self.subject.markable,
+            spared=isinstance(found, Present) and not stored.meta.deleting and not self.subject.is_failed(found.record),
+        )
 
     def _may_adopt(self, stored: CachedObject[P, S], spec: P, here: Identity) -> bool:
         """Whether the spec asks for adoption, and nothing forbids it. Before the first sync others may claim it unseen."""

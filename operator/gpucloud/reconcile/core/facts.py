@@ -27,6 +27,8 @@ from gpucloud.reconcile.retention import deletion_policy
 from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.kinds.common import Order
     from gpucloud.kinds.meta import ConditionType, Reason
     from gpucloud.reconcile.conditions import Verdict
@@ -40,6 +42,11 @@ R = TypeVar("R")
 
 FRESH_INTERVALS = 5  # of the fast poll
 NOT_RECREATED = "It is not recreated automatically: to get a new one, delete this object and apply it again"
+
+
+def never(_record: object) -> bool:
+    """Whether a resource has failed, of a kind that does not fail."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,7 @@ class Subject:
     name_field: str  # of the spec, where it chooses the name
     billed: bool = True  # the cloud bills it while it exists
     markable: bool = True  # its name can bear the fingerprint of the object's UID
+    is_failed: Callable[[Any], bool] = never  # whether a listed resource shows a failure for which it may be destroyed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ SUBJECT = Subject(
     conflict_advice=" and choose another spec.vmName",
     without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
+    is_failed=is_replaceable,
 )
 
 

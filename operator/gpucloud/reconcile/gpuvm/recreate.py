@@ -17,8 +17,9 @@ from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
 from gpucloud.reconcile.core.create import free_from, is_free
-from gpucloud.reconcile.core.destruction import RESEND_SECONDS, again_from, send
+from gpucloud.reconcile.core.destruction import again_from, send
 from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.evidence import recovered_from
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.gpuvm import power
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
@@ -44,7 +45,7 @@ def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not isinstance(vm, Present) or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return None
     if not f.replaces_failed or not is_replaceable(vm.record):
-        return _may_go(f) if f.state is OrderState.DESTROYING else None
+        return _may_go(f, vm) if f.state is OrderState.DESTROYING else None
     left = f.limits.grace - _failed_for(f)
     if left > 0:
         return replace(power.decide(f, vm), refresh_after=f.now.mono + left)  # told first, and looked at once more
@@ -62,18 +63,16 @@ def _failed_for(f: VmFacts) -> float:
     return 0.0 if since is None else max(0.0, (f.now.wall - since).total_seconds())
 
 
-def _may_go(f: VmFacts) -> Plan[GpuVMStatus] | None:
+def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed.
 
-    Not if the status announced no recreation: then it is of a deletion, which a restore of etcd has undone.
+    If the status announced no recreation, the call is of a deletion, which a restore of etcd has undone: then only look again.
     """
-    if not f.status.recreations:
-        return None
-    attempt = f.attempt(f.subject.destroy)
-    until = (f.tracked.since if attempt is None else attempt.at) + RESEND_SECONDS
-    if f.now.mono >= until:
-        return None
-    return plan_status(f, _of_failed(f), refresh_after=f.now.mono, requeue_at=until)
+    until = recovered_from(f.tracked)
+    if f.status.recreations:
+        return plan_status(f, _of_failed(f), refresh_after=until)
+    plan = power.decide(f, vm)
+    return plan if plan.refresh_after is not None else replace(plan, refresh_after=until)
 
 
 def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
