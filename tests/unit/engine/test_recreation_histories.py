@@ -79,3 +79,16 @@ async def test_a_failed_vm_that_recovers_is_what_it_was(it, name):
     it.delete()
     await it.until(lambda: it.gone, 900)
     assert it.cloud.vms == {}
+
+
+async def test_a_failed_vm_that_is_to_be_kept_after_all_is_told_as_failed(it):
+    """Its destruction was refused, and spec.onLoss is Fail by now: nothing is being destroyed, nor created."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    it.cloud.refuse("DestroyServer", 409)
+    it.cloud.show("FAILED")
+    await it.until(lambda: it.cloud.asked("DestroyServer"), 300)
+    it.change(spec={"onLoss": "Fail"})
+    await it.until(lambda: it.ready == "False/VMFailed", 900)
+    await asyncio.sleep(3600)
+    assert it.ready == "False/VMFailed"

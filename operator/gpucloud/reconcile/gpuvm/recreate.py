@@ -63,12 +63,14 @@ def _failed_for(f: VmFacts) -> float:
     return 0.0 if since is None else max(0.0, (f.now.wall - since).total_seconds())
 
 
-def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
+def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
     """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed.
 
     If the status announced no recreation, the call is of a deletion, which a restore of etcd has undone: then only look again.
     """
     until = recovered_from(f.tracked)
+    if vm.as_of >= until:
+        return None  # it had no effect: the VM is as the listing shows it
     if f.status.recreations:
         return plan_status(f, _of_failed(f), refresh_after=until)
     plan = power.decide(f, vm)
