@@ -26,6 +26,7 @@ class Request:
     name: str = ""
     code: int = 200
     group: str = ""
+    forbidden: bool = False  # by RBAC; a 403 may be an admission's as well: nothing new is taken in a namespace that ends
     at: float = field(default=0.0, compare=False)  # when it was answered, in seconds since 1970
 
     @property
@@ -94,5 +95,6 @@ def _parse(line: bytes) -> Request:
         name=target.get("name", ""),
         group=target.get("apiGroup", ""),
         code=entry.get("responseStatus", {}).get("code", 0),
+        forbidden=entry.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid",
         at=datetime.fromisoformat(entry["stageTimestamp"]).timestamp(),
     )

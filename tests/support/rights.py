@@ -34,7 +34,7 @@ class Asked:
         """Add what an audit log shows, but for denials in namespaces where they are meant."""
         for one in AuditLog(log).requests(user=USER):
             right = (one.verb, one.group, f"{one.resource}/{one.subresource}".rstrip("/"))
-            if one.code != 403:
+            if not one.forbidden:
                 self.used.add(right)
             elif one.namespace not in denials_meant:
                 self.denied.add(right)
@@ -96,7 +96,7 @@ class RightsOfARun:
         self._asked.used.update(map(tuple, used))
         self._asked.denied.update(map(tuple, denied))
 
-    def pytest_sessionfinish(self, session: pytest.AccountSession) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand over, or judge."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:

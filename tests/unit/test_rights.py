@@ -15,16 +15,21 @@ RULES = [
 ]
 
 
-def entry(verb, resource, *, group="", subresource="", code=200, user=USER, namespace="team"):
+def entry(verb, resource, *, group="", subresource="", code=200, user=USER, namespace="team", decision="allow"):
     target = {"resource": resource, "apiGroup": group, "subresource": subresource, "namespace": namespace}
     return {
         "user": {"username": user},
         "verb": verb,
         "objectRef": {name: value for name, value in target.items() if value},
         "requestURI": "/",
+        "annotations": {"authorization.k8s.io/decision": decision},
         "responseStatus": {"code": code},
         "stageTimestamp": "2026-01-01T00:00:00.000000Z",
     }
+
+
+def denied(verb, resource, **of):
+    return entry(verb, resource, code=403, decision="forbid", **of)
 
 
 ALL = (
@@ -38,9 +43,10 @@ ALL = (
     ("entries", "told"),
     {
         "all that is granted was used": (ALL, []),
-        "what others do does not count": ((*ALL, entry("list", "pods", code=403, user="somebody")), []),
-        "a denial": ((*ALL, entry("list", "secrets", code=403)), ["denied: list secrets"]),
-        "a denial that a test means": ((*ALL, entry("list", "secrets", code=403, namespace="meant")), []),
+        "what others do does not count": ((*ALL, denied("list", "pods", user="somebody")), []),
+        "a denial": ((*ALL, denied("list", "secrets")), ["denied: list secrets"]),
+        "a denial that a test means": ((*ALL, denied("list", "secrets", namespace="meant")), []),
+        "a right used where the namespace ends": ((ALL[0], entry("patch", "secrets", code=403), ALL[2]), []),
         "a right that was never used": (ALL[:1] + ALL[2:], ["granted and never used: patch secrets"]),
         "a right to a subresource": (ALL[:2], ["granted and never used: update gpuvms/status.gpucloud.dev"]),
     }.values(),
