@@ -29,7 +29,8 @@ TAKEOVERS = 100
 GRACE = 12  # seconds, as in test_two_operators.py
 LASTS = {"lease_duration_seconds": 20, "lease_renew_deadline_seconds": 15, "lease_retry_period_seconds": 1}
 WAYS = ("kill", "sigterm", "asleep")
-AFTER = 120.0  # seconds for the end to come; a kill in the create window costs a grace
+AFTER = 10 * GRACE + 60.0  # seconds for the end to come; a kill in the create window costs ten graces
+BLIND = 120.0  # seconds in which a status may be of the past
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/{}/leases/" + NAME
 
 
@@ -84,7 +85,7 @@ def end(trial, way, leader, replicas):
 
 
 def ended(trial, deletes):
-    trial.blind_seconds = AFTER  # nobody looked while nobody led
+    trial.blind_seconds = BLIND  # nobody looked while nobody led
     if deletes:
         trial.gone("gpuvm", "train")
         return violations(trial)

@@ -34,7 +34,8 @@ BOTH_HAVE_LOOKED = 8  # listings, of the two together
 RANDOM_RUNS = 200
 STEPS = ("edit", "stop", "start", "delete", "create", "sleep", "kill", "nothing")
 ENDS = {"Running": RUNNING, "Stopped": "True/PoweredOff", "": ""}  # the power state that is wanted at the end, "": no object
-AFTER = 120.0  # seconds for the end to come; a kill in the create window costs a grace
+AFTER = 10 * GRACE + 60.0  # seconds for the end to come; a kill in the create window costs ten graces
+BLIND = 120.0  # seconds in which a status may be of the past
 SHARED = "shared-by-name"
 
 
@@ -155,7 +156,7 @@ def ended(trial, wanted):
         return item
 
     trial.wait(settled, f"{wanted} at the end")
-    trial.blind_seconds = AFTER  # one that slept may have told of the past
+    trial.blind_seconds = BLIND  # one that slept may have told of the past
     return violations(trial, Expected(standing={"GpuVM/train": ENDS[wanted]}))
 
 
@@ -180,7 +181,7 @@ def rolled(rig, name):
         trial.prolong(AFTER - 60)
         workload.live(trial)
         trial.settle()
-        trial.blind_seconds = AFTER
+        trial.blind_seconds = BLIND
         return violations(trial) + at_most_one_order_each(trial)
 
 
@@ -200,7 +201,7 @@ def neighbour(trial):
     there.create_namespace()
     process = trial.start(namespace=[there.namespace], install_tag=f"{trial.tag}o")
     trial.processes.insert(0, trial.processes.pop())  # the present operator is the first cluster's
-    trial.blind_seconds = 10 * AFTER  # the oracle of statuses goes by names, which are the same in both
+    trial.blind_seconds = 10 * BLIND  # the oracle of statuses goes by names, which are the same in both
     try:
         yield there
     finally:
