@@ -48,6 +48,7 @@ def did(verb, ago, kind=None):
 
 READY, TAKING = listed((SNAP, True)), listed((SNAP, False))
 GOES = {"meta": DELETING, "spec": REQUIRED, "status": RUNNING, "found": present(), "history": BEGUN, "snapshots": listed()}
+UNSAID = RUNNING.model_copy(update={"observed_generation": 0})  # of its deletion nothing was said yet
 OF_ANOTHER = recorded(order="of-an-earlier-vm")
 DONE = recorded(FinalSnapshotState.READY, GOING)
 
@@ -73,6 +74,11 @@ def blocked(why, says, action=None, progress="Stalled", records=None, **given):
     return replace(row, reason=Reason.DELETION_BLOCKED, progress=progress)
 
 
+def looking(why, **given):
+    """The last verdict stands while a listing is asked for."""
+    return Row(why, GOES | given, None, looks=True)
+
+
 def goes(why, **given):
     """The VM is destroyed."""
     return Row(why, GOES | given, Reason.DELETING, action=Verb.DESTROY, says="is being destroyed")
@@ -95,10 +101,12 @@ ROWS = {
     "no final snapshot is requested by an old listing of the VM": taking(
         "it may be gone", TAKER, found=present(as_of=AGO), final=NONE
     ),
-    "no final snapshot is requested by an old listing of snapshots": taking(
-        "one may be there", "Looking for", final=NONE, snapshots=listed(as_of=AGO)
+    "no final snapshot is requested by an old listing of snapshots": looking(
+        "one may be there", final=NONE, snapshots=listed(as_of=AGO)
     ),
-    "the first listing of snapshots is awaited": taking("it has not come", "Looking for", final=NONE, snapshots=None),
+    "the first listing of snapshots is awaited": taking(
+        "it has not come", "Looking for", final=NONE, snapshots=None, status=UNSAID
+    ),
     "snapshots that cannot be listed hold the VM": blocked(
         "nothing is proven", "cannot be listed", final=NONE, snapshots=Unknown(NOW, UnknownReason.FORBIDDEN)
     ),
@@ -109,8 +117,8 @@ ROWS = {
         "the cloud may still fail", f"GpuSnapshot {TAKER!r} takes", final=final(), snapshots=TAKING
     ),
     "the VM goes when its final snapshot is ready": goes("what was promised is kept", final=final(), snapshots=READY),
-    "an old listing proves no final snapshot": taking(
-        "it may have been deleted since", "Looking for", final=final(), snapshots=listed((SNAP, True), as_of=AGO)
+    "an old listing proves no final snapshot": looking(
+        "it may have been deleted since", final=final(), snapshots=listed((SNAP, True), as_of=AGO)
     ),
     "another snapshot is no final one": taking("it is older", TAKER, final=final(), snapshots=listed(("another", True))),
     "a GpuSnapshot that is Stalled holds the VM": blocked(

@@ -81,6 +81,24 @@ async def test_a_failed_vm_that_recovers_is_what_it_was(it, name):
     assert it.cloud.vms == {}
 
 
+@pytest.mark.parametrize("code", [400, 403, 409, 500, 503])
+async def test_a_destruction_that_is_refused_again_and_again_changes_no_condition_to_and_fro(it, code):
+    """Ready changed to Recreating before each try, and back after it: up to 24 writes an hour."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    it.cloud.refuse("DestroyServer", code)
+    it.cloud.show("FAILED")
+    await asyncio.sleep(1800)
+    tried, written, said = len(it.cloud.asked("DestroyServer")), len(it.kube.statuses), it.words
+    await asyncio.sleep(3600)
+    assert len(it.cloud.asked("DestroyServer")) - tried in range(9, 13)
+    assert (len(it.kube.statuses) - written, it.words) == (0, said)
+    assert "DestroyServer failed" in said
+    it.cloud.heal()
+    await it.until(lambda: it.ready == "True/Running", 900)
+    assert len(it.cloud.asked("CreateServer")) == 2
+
+
 async def test_a_failed_vm_that_is_to_be_kept_after_all_is_told_as_failed(it):
     """Its destruction was refused, and spec.onLoss is Fail by now: nothing is being destroyed, nor created."""
     await it.apply(onLoss="Recreate")

@@ -18,6 +18,7 @@ from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
 from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.delete import meanwhile
 from gpucloud.reconcile.core.destruction import again_from, resend_seconds
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
@@ -218,7 +219,7 @@ def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
     unseen = f.snapshots if isinstance(f.snapshots, Unknown) else None
     if unseen is None or unseen.cause is UnknownReason.NOT_LISTED:
         words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
-        return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
+        return meanwhile(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
     detail = bracketed(unseen.detail)
     words = f"The VM is not destroyed without its final snapshot, and snapshots cannot be listed: {unseen.cause}{detail}."
     again = f.now.mono + 3 * f.limits.pending_interval

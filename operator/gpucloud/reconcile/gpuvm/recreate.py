@@ -80,8 +80,10 @@ def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
 def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
     """Send the destroying call for a failed VM once; then wait for the listings."""
     attempt, said = f.attempt(f.subject.destroy), _of_failed(f)
+    if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
+        said = failures.verdict(f, attempt)  # which stands until a call is accepted: Ready does not change to and fro
     if attempt is not None and failures.in_backoff(f, attempt):
-        return plan_status(f, failures.verdict(f, attempt), requeue_at=failures.again_at(f, attempt))
+        return plan_status(f, said, requeue_at=failures.again_at(f, attempt))
     needed = f.fresh_from if attempt is None else max(f.fresh_from, again_from(f, attempt))
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed)
