@@ -7,26 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled
+from gpucloud.reconcile.waits import ENDED_OUTSIDE
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from gpucloud.kinds.common import AccountedStatus, CloudSpec
     from gpucloud.reconcile.facts import Now, ObjectFacts
-
-# Waits that the deadline does not count: they end only by capacity, a person, or another object.
-UNCOUNTED = frozenset(
-    {
-        Reason.WAITING_FOR_CAPACITY,
-        Reason.SSH_KEYS_NOT_FOUND,
-        Reason.NAMESPACE_TERMINATING,
-        Reason.DEPENDENCY_NOT_READY,
-        Reason.ACCOUNT_NOT_READY,
-        Reason.OBSERVE_ONLY,
-        Reason.LIMIT_REACHED,
-        Reason.RECREATION_LIMITED,
-    }
-)
 
 
 class HasDeadline(Protocol):
@@ -51,7 +38,7 @@ class HasDeadline(Protocol):
 
 def of(f: HasDeadline, verdict: Verdict) -> datetime | None:
     """Return when this work becomes Stalled; kept while the generation is the same."""
-    if verdict.progress is Progress.SETTLED or verdict.reason in UNCOUNTED or f.meta.deleting:
+    if verdict.progress is Progress.SETTLED or verdict.reason in ENDED_OUTSIDE or f.meta.deleting:
         return None
     if f.status.progress_deadline_at is not None and f.status.observed_generation == f.meta.generation:
         return f.status.progress_deadline_at

@@ -67,7 +67,6 @@ ROWS = {
         EMPTIED | {"occupants": Occupants(("VM 'a'", "snapshot 'b'"), NOW)},
         Reason.DELETION_BLOCKED,
         says=("VM 'a', snapshot 'b'", "as soon as it is empty"),
-        looks=False,
     ),
     "many in it are counted": Row(
         "a message for people",
@@ -81,7 +80,6 @@ ROWS = {
         Reason.DELETION_BLOCKED,
         progress="Stalled",
         says=("403", "Retain"),
-        looks=False,
     ),
     "the VPC stays": Row(
         "it was there before",

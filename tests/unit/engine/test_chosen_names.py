@@ -117,6 +117,8 @@ async def test_one_old_listing_does_not_bring_it_back(it):
 
 async def test_what_a_destroying_call_without_an_answer_left_missing_is_somebody_elses_when_it_comes_back(it):
     await ready(it)
+    await it.start(poll_steady_seconds=2)  # listings lack it before it counts as destroyed
+    await asyncio.sleep(GRACE)
     it.cloud.refuse("DestroyServer", 503)
     it.delete()
     await it.until(lambda: it.cloud.asked("DestroyServer"))

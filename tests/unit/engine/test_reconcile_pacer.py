@@ -87,13 +87,26 @@ def test_a_cause_outside_is_served_at_once(pace, clock, during):
     assert pace.begin("u") == pytest.approx(clock.now + FIRST_SECONDS), "and the count begins anew"
 
 
-def test_a_listing_that_was_waited_for_is_looked_at_at_once_but_no_second_one(pace, clock):
+def test_two_listings_that_were_waited_for_are_looked_at_at_once_and_no_third_one(pace, clock):
     pace.caused("u")
-    for held in (None, None, clock.now + FIRST_SECONDS * 2, clock.now + FIRST_SECONDS * 2):
-        assert pace.begin("u") == (None if held is None else pytest.approx(held))
-        if held is None:
+    for spacing in (FIRST_SECONDS, 2 * FIRST_SECONDS, 4 * FIRST_SECONDS):
+        for _ in range(3):
+            assert pace.begin("u") is None
             pace.ended("u", changed=False)
+            pace.served("u")
+        assert pace.begin("u") == pytest.approx(clock.now + spacing)
+        clock.now += spacing
+
+
+def test_an_object_that_has_waited_long_looks_at_its_two_listings_at_once(pace, clock):
+    """They waited for up to a minute, too old by then, while the cloud was listed every two seconds."""
+    starts(pace, clock, HOUR, changed=False)
+    clock.now += LONGEST
+    for _ in range(3):
+        assert pace.begin("u") is None
+        pace.ended("u", changed=False)
         pace.served("u")
+    assert pace.begin("u") == pytest.approx(clock.now + LONGEST)
 
 
 def test_one_object_never_holds_up_another_nor_its_successor(pace, clock):

@@ -23,6 +23,7 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
 from support.rows import OLD
 from support.vpcfacts import MADE, NAME, a_vpc, a_vpc_status, vpc_facts
@@ -130,11 +131,11 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
 @pytest.mark.parametrize(
     ("detail", "says"), [("", "permission to list. To keep"), ("403", 'permission to list ("403"). To keep')]
 )
-def test_what_is_in_a_vpc_is_looked_for_again_soon(detail, says):
+def test_what_is_in_a_vpc_is_looked_for_again(detail, says):
     occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)
     status = a_vpc_status("Deleting", **MADE)
     plan = gpuvpc.decide(vpc_facts(meta=GOING, status=status, found=a_vpc(), occupants=occupants, limits=LIMITS))
-    assert plan.refresh_after == NOW + 5
+    assert plan.requeue_at == NOW + RECHECK_SECONDS
     assert says in plan.status.conditions[0].message
 
 

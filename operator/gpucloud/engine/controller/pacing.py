@@ -2,7 +2,8 @@
 
 Reconciles: a watch event, a changed observation and a changed dependency are causes outside; the next reconcile starts at once,
 and the count restarts. Reconciles with another cause (a wake-up, a requested listing, the object's own last reconcile) are
-spaced, and the spacing doubles with each reconcile that changed nothing. A reconcile after one that changed something starts at
+spaced, and the spacing doubles with each reconcile that changed nothing. Each of them may be followed at once by two more, for
+the listings that it asked for: later these would be too old to act upon. A reconcile after one that changed something starts at
 once, but only a few times in a row. One that failed is repeated when its backoff is over, whatever wakes the object meanwhile.
 
 Writes: a write that somebody undoes has a cause outside, so the first limit does not apply. A write without effect (a webhook
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
 
 FIRST_SECONDS = 0.2  # spacing after the first reconcile that changed nothing
+MOST_LISTINGS = 2  # reconciles in a row that each start at once with a listing: two of them prove what one may not show
 LONGEST_CHAIN = 8  # reconciles in a row that may change something before they are spaced, too
 
 BACKOFF_SECONDS = (0.2, 60.0)  # first and longest wait after a reconcile that failed, and after a write that was undone
@@ -48,6 +50,7 @@ class _Streak:
     changes: int = 0
     changed_at: float = -math.inf  # when the last of them ended
     at_once: bool = False  # the next one starts at once: it sends an announced call, or a listing has come
+    listings: int = 0  # reconciles that started at once since the last one that did not
     was_at_once: bool = False  # the last one started at once for that reason
     caused: bool = False  # something outside has changed for the object since the last reconcile began
     retry_at: float = -math.inf  # when the reconcile that failed last is repeated
@@ -56,6 +59,7 @@ class _Streak:
         """Restart the count: there is a cause outside."""
         self.ended, self.idle, self.changes, self.retry_at = -math.inf, 0, 0, -math.inf
         self.at_once = self.was_at_once = self.caused = False
+        self.listings = 0
 
     def due(self, longest: float) -> float:
         """When the next one may begin."""
@@ -78,9 +82,12 @@ class ReconcilePacer:
         self._streak(uid).caused = True
 
     def served(self, uid: str) -> None:
-        """The listing that the last reconcile waited for has come: the next one starts at once, once per cause outside."""
+        """The listing that the last reconcile waited for has come: the next one starts at once, unless too many just did.
+
+        Else listings would grow old, or be asked for all the while, until the spacing allows a reconcile to act upon them.
+        """
         streak = self._streak(uid)
-        if streak.idle == 1:
+        if streak.listings < MOST_LISTINGS:
             streak.at_once = True
 
     def begin(self, uid: str) -> float | None:
@@ -93,6 +100,7 @@ class ReconcilePacer:
         due = streak.due(self._longest)
         if due > self._clock.mono() + EARLY_SECONDS:
             return due
+        streak.listings = streak.listings + 1 if streak.at_once else 0
         streak.at_once, streak.was_at_once = False, streak.at_once
         return None
 
@@ -103,7 +111,7 @@ class ReconcilePacer:
         """
         streak = self._streak(uid)
         streak.ended = self._clock.mono()
-        streak.idle = 0 if changed else streak.idle + 1
+        streak.idle = 0 if changed else max(1, streak.idle + (not streak.listings))  # that of a listing goes on with the last
         streak.changes += changed
         streak.changed_at = streak.ended if changed else streak.changed_at
         streak.at_once = announced and changed and not streak.was_at_once

@@ -29,7 +29,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core import steps
-from gpucloud.reconcile.core.create import is_proven_free
+from gpucloud.reconcile.core.create import is_free
 from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.evidence import Proofs
@@ -215,7 +215,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
         """Observe the object's resource, then return the facts for the decision.
 
-        The apiserver is asked only if the resource may be created by what is listed now.
+        The apiserver is asked only if listings prove that the name is free.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -229,7 +229,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             request.remember(self.store.entries, stored, account.session)
             facts = self._observed_facts(stored, spec, account)
             exists = facts.seen and not facts.recreates
-            if facts.meta.deleting or exists or not is_proven_free(facts):
+            if facts.meta.deleting or exists or not is_free(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self.account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile

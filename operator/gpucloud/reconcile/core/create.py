@@ -111,9 +111,12 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def unproven(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for newer listings if the last ones are too old to prove the name free, or a second one must confirm it."""
-    if is_proven_free(f):
-        return None
+    """Wait for the listings that prove the name free. How old they are counts only once nothing else holds up the order."""
+    return None if is_free(f) else _await_proof(f)
+
+
+def _await_proof(f: CloudFacts[Any, S, Any]) -> Plan[S]:
+    """Ask for newer listings: the last ones prove nothing, are too old to act upon, or a second one must confirm them."""
     needed = max(free_from(f), f.fresh_from)
     if isinstance(f.found, Absent):
         needed = max(needed, lacked_from(f, f.found))
@@ -220,10 +223,14 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def order(f: CloudFacts[Any, S, Any], said: Verdict | None = None, **recorded: Any) -> Plan[S]:
     """Record the order, with ``recorded`` in the same write; send it if its record is this process's own, unused and recent.
 
+    Only here do the listings have to be young: whatever holds up the order for long costs none of its own.
+
     ``said`` is the verdict until the answer comes, if the kind has a better one. The call follows the current spec, so changed
     ``recorded`` fields are written again before it. What the status says of an
     earlier resource is cleared: its address or creation time would make the new one pass for another's.
     """
+    if not is_proven_free(f):
+        return _await_proof(f)
     held_back = unproven_tenant(f)
     if held_back is not None:
         return held_back

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.kinds.common import CloudStatus, Order, OrderState
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import progress_deadline
-from gpucloud.reconcile.conditions import Progress, Verdict, build
+from gpucloud.reconcile.conditions import Verdict, build
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.retention import recorded_policy
+from gpucloud.reconcile.waits import is_pending
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -56,7 +57,7 @@ def plan_status(
         status=status,
         refresh_after=refresh_after,
         requeue_at=progress_deadline.wake_at(f, deadline, requeue_at),
-        pending=verdict.progress is Progress.WORKING,
+        pending=is_pending(verdict, requeue_at),
     )
 
 

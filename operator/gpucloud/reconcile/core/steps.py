@@ -248,14 +248,11 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
 
 
 def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for a dependency that is not ready. Its change wakes this object; ``requeue_at`` is for those without an object.
-
-    No fast poll: the objects that this one waits for request the listings themselves.
-    """
+    """Wait for a dependency that is not ready. Its change wakes this object; ``requeue_at`` is for those without an object."""
     waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
     if waits is None:
         return None
-    return replace(plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + unseen.RECHECK_SECONDS), pending=False)
+    return plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + unseen.RECHECK_SECONDS)
 
 
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.gpuhost import HostOutcome
 from gpucloud.reconcile import progress_deadline
-from gpucloud.reconcile.conditions import Progress, Verdict, build
+from gpucloud.reconcile.conditions import Verdict, build
 from gpucloud.reconcile.gpuhost.requests import ANSWERS
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.waits import is_pending
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuhost import GpuHostStatus, HostOperation
@@ -45,7 +46,7 @@ def report(
         status=f.status.model_copy(update=fields),
         refresh_after=refresh_after,
         requeue_at=progress_deadline.wake_at(f, deadline, requeue_at),
-        pending=verdict.progress is Progress.WORKING,
+        pending=is_pending(verdict, requeue_at),
     )
 
 

@@ -130,8 +130,7 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the SSH keys are unknown or invalid."""
     if f.keys.trouble is KeyTrouble.MISSING:
         verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
-        plan = plan_status(f, verdict, requeue_at=_backing_off(f, KEY_RETRY_SECONDS))
-        return replace(plan, pending=False)  # no listing shows a Secret
+        return plan_status(f, verdict, requeue_at=_backing_off(f, KEY_RETRY_SECONDS))
     if f.keys.trouble is KeyTrouble.INVALID:
         return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), requeue_at=f.now.mono + KEY_RETRY_SECONDS[1])
     return None

@@ -120,7 +120,8 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
         words = f"GpuSnapshot {final.name!r} exists, and was not made for this VM's final snapshot: delete it."
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"))
     if taker is not None and not taker.deleting:
-        return plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
+        plan = plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
+        return replace(plan, pending=False)  # the GpuSnapshot has the listings that it needs made fast, and wakes this object
     if shown is not None:
         words = f"The final snapshot {shown!r} is being taken; the VM is destroyed when it is ready. {WITHOUT}"
         kept = None if shown == final.unattended_id else final.name

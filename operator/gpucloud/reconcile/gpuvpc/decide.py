@@ -34,6 +34,7 @@ from gpucloud.reconcile.core.steps import (
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
 from gpucloud.reconcile.text import bracketed, listed
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvpc import GpuVpcStatus
@@ -103,16 +104,12 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
             f"The VPC is destroyed only when listings show it empty, and its content cannot be listed: {inside.cause}{detail}. "
             f"{destruction.retain(f)}"
         )
-        return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
         words = f"Still in the VPC: {listed(inside.names)}. The VPC is destroyed as soon as it is empty."
-        return plan_status(f, working(Reason.DELETION_BLOCKED, words), refresh_after=_next_look(f))
+        return plan_status(f, working(Reason.DELETION_BLOCKED, words))  # a listing that shows less of them wakes this object
     if inside.confirmed is None or inside.confirmed < f.confirmed_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     return None
-
-
-def _next_look(f: VpcFacts) -> float:
-    return f.now.mono + f.limits.pending_interval
