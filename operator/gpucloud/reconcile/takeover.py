@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, withdrawn
+from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, may_exist, withdrawn
 from gpucloud.reconcile.transitions import OrderEvent
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def take_over(
 
     ``versions`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
     status that shows one of these orders, or no record. Another process wrote any other record, and may act on it until now;
-    so it did where an order that it had recorded has come further than this process knows: the cache lagged.
+    so it did where an order that it had recorded has come further than this process knows, or was followed by a later one:
+    the cache lagged.
     """
     further = known is not None and recorded is not None and _is_further(known, recorded, versions)
     ours = recorded is not None and any(recorded.id == record_id for record_id, _ in versions) and not further
@@ -67,10 +68,19 @@ def _is_of_unknown_order(recorded: Order) -> bool:
 
 
 def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[RecordVersion]) -> bool:
-    """Whether another process has carried this very order further: a state that this process never recorded, past its own."""
-    if known.order is None or known.own or recorded.id != known.order.id or version_of(recorded) in versions:
+    """Whether another process has carried this order further, to a state that this process never recorded, or sent a later one.
+
+    A later order counts while it may exist: a status that was put back holds an earlier one, and nothing is ordered the sooner.
+    """
+    if known.order is None or known.own or version_of(recorded) in versions:
         return False
+    if recorded.id != known.order.id:
+        return may_exist(recorded) and _is_later(recorded, known.order)
     return recorded.state in FURTHER.get(known.state, ())
+
+
+def _is_later(recorded: Order, known: Order) -> bool:
+    return known.recorded_at is not None and recorded.recorded_at is not None and recorded.recorded_at > known.recorded_at
 
 
 def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -128,6 +129,34 @@ def test_what_another_process_had_learned_of_an_order_counts_when_the_cache_brin
     assert after.own is False
     again = takeover.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
     assert again is before, "what this process wrote itself brings nothing new"
+
+
+@pytest.mark.parametrize("known", sorted(orders.WAS_SEEN | orders.OUTSTANDING))
+@pytest.mark.parametrize(
+    ("later", "state", "believed", "why"),
+    [
+        (76, S.ACCEPTED, True, "seed 92036082: the acceptance named it, was forgotten, and a second VM was bought"),
+        (76, S.SEEN, True, "another process has seen it"),
+        (76, S.UNCLEAR, True, "it may have been made"),
+        (-76, S.ACCEPTED, False, "an older status was put back"),
+        (0, S.ACCEPTED, False, "nothing tells which was first"),
+        (76, S.REFUSED, False, "that it made nothing, this process's listings say"),
+        (76, S.LOST, False, "so they do that it is gone"),
+    ],
+)
+def test_a_later_order_of_another_process_counts_when_the_cache_brings_it_later(known, later, state, believed, why):
+    before = at(known, own=False)
+    recorded_at = before.order.recorded_at + timedelta(seconds=later)
+    written = an_order("train", state, id="later", cloud_id="srv-2", recorded_at=recorded_at)
+    after = takeover.take_over(before, written, versions(before.order.id), SINCE + 9)
+    assert (after.order.id == "later") is believed, why
+    assert (after.own, after.earlier_unclear, after.since) == (False, True, SINCE + 9)
+
+
+def test_a_later_order_of_another_process_does_not_undo_an_order_of_this_one():
+    known = at(S.ACCEPTED)
+    written = an_order("train", S.ACCEPTED, id="later", recorded_at=known.order.recorded_at + timedelta(seconds=76))
+    assert takeover.take_over(known, written, versions("ours"), SINCE + 9).order is known.order
 
 
 def test_a_request_to_order_again_counts_though_the_cache_shows_overdue_late():
