@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from gpucloud.sim import Fault, FaultKind, Knobs, SimConfig, Simulator
+from gpucloud.sim.messages import Response
 from gpucloud.sim.server import serving
 from gpucloud.sim.transport import SimTransport
 from simulator.test_sim_client import KEY, VM_TYPE, Cloud, at
@@ -363,3 +364,29 @@ async def test_sim_the_ledger_names_the_faults_that_struck():
 def test_sim_every_kind_of_fault_is_played_here():
     text = Path(__file__).read_text()
     assert [kind for kind in FaultKind if f'"{kind}"' not in text] == []
+
+
+class Held:
+    """A simulator that answers when it is told to."""
+
+    def __init__(self):
+        self.released = asyncio.Event()
+
+    async def handle(self, _request):
+        await self.released.wait()
+        return Response(200)
+
+
+@pytest.mark.parametrize("turns", range(5))
+async def test_sim_a_call_that_is_cancelled_as_its_answer_comes_is_cancelled(turns):
+    """In whatever turn of the loop: a caller whose deadline has passed gets no answer after it."""
+    held = Held()
+    request = httpx.Request("GET", "http://sim.invalid", extensions={"timeout": {"read": 30}})
+    call = asyncio.create_task(SimTransport(held).handle_async_request(request))
+    await asyncio.sleep(0.01)
+    held.released.set()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    taken = not call.done() and call.cancel()
+    await asyncio.wait([call])
+    assert call.cancelled() == taken

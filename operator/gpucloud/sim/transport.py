@@ -35,7 +35,8 @@ class SimTransport(httpx.AsyncBaseTransport):
         task.add_done_callback(self._running.discard)
         patience = request.extensions.get("timeout", {}).get("read")
         try:
-            response = await asyncio.wait_for(asyncio.shield(task), patience)
+            async with asyncio.timeout(patience):
+                response = await asyncio.shield(task)
         except TimeoutError:
             raise httpx.ReadTimeout("the simulated cloud is slow", request=request) from None
         if response.ending is Ending.RESET:

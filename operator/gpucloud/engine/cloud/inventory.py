@@ -305,7 +305,8 @@ class Inventory(ListedClusters[R]):
                 return
             cached.trigger.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(cached.trigger.wait(), remaining)
+                async with asyncio.timeout(remaining):
+                    await cached.trigger.wait()
 
     def _interval(self, cluster: str, cached: ClusterRecords[R]) -> float:
         if cached.failures:

@@ -122,3 +122,19 @@ async def test_who_watches_a_vpc_or_all_is_woken_by_what_concerns_it(rig, identi
     it.woken.clear()
     await asyncio.sleep(SLOW)
     assert it.woken == (["a"] if woken else []), why
+
+
+async def test_an_object_that_goes_right_after_it_asked_for_a_listing_leaves_no_poller(rig):
+    """asyncio.wait_for drops a cancellation that comes in the turn of the loop in which what it waits for ends."""
+    it = rig([record()])
+    it.inventory.watch("uid", here())
+    await asyncio.sleep(1)
+    (poller,) = it.inventory._pollers.values()
+    it.inventory.refresh_after("uid", it.inventory._clock.mono())
+    await asyncio.sleep(0)
+    it.inventory.unwatch("uid")
+    await asyncio.sleep(1)
+    assert poller.cancelled()
+    listed = it.count
+    await asyncio.sleep(3 * SLOW)
+    assert it.count == listed, "nobody is left to list for"
