@@ -88,6 +88,17 @@ async def test_a_failure_is_told_to_all_once_and_asked_again_ever_more_rarely(se
     assert searching.look("a", 0) == ((VM,), None)
 
 
+async def test_an_empty_list_of_clusters_is_no_proof_that_there_are_none(searching):
+    """It was taken for one: a second VM was bought, since no cluster was left in which the first could be."""
+    searching.client.answers = [()]
+    searching.look("a")
+    await asyncio.sleep(1)
+    assert searching.look("a", 0) == ((), Unknown(0.0, UnknownReason.UNREACHABLE))
+    searching.client.answers = [("Hou1", "Msc1")]
+    await asyncio.sleep(5)
+    assert searching.look("a", 0) == ((VM,), None)
+
+
 async def test_nobody_asks_for_objects_that_look_no_more(searching):
     searching.client.answers = [FAILED]
     searching.look("a")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager import reads
 
@@ -42,3 +43,14 @@ async def test_what_a_listing_lacks_is_told(listing, shown, told):
     found = await reads.records(Client(listing))
     assert [item.id for item in found.clusters[0].vms] == shown
     assert (len(found.failures), told in "".join(found.failures)) == (1 if told else 0, True)
+
+
+async def test_an_empty_list_of_clusters_does_not_pass_for_an_empty_cloud():
+    cloud = Client(Listing(()))
+    cloud.get_all_clusters = no_clusters
+    with pytest.raises(CloudError, match="the list of clusters is empty"):
+        await reads.records(cloud)
+
+
+async def no_clusters():
+    return ()

@@ -257,7 +257,7 @@ class AccountSession:
 
     async def _check(self) -> None:
         try:
-            clusters = await self.client.get_all_clusters()
+            clusters = await listings.clusters(self.client)
         except CloudError as error:
             log.info("the account's check failed", error=str(error))
         else:

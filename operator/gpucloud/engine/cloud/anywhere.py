@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.cluster_records import CAUSES
 from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
 from gpucloud.reconcile.facts import Unknown, UnknownReason
@@ -84,14 +85,14 @@ class Anywhere:
         while self._waiting:
             began = self._clock.mono()
             try:
-                clusters = await self._client.get_all_clusters()
+                clusters = await listings.clusters(self._client)
             except CloudError as error:
                 log.info("the list of clusters cannot be read", error=str(error))
                 failures += 1
                 self._note_trouble(Unknown(began, CAUSES.get(error.kind, UnknownReason.UNREACHABLE)))
                 await asyncio.sleep(min(2.0**failures, LONGEST_BACKOFF_SECONDS))
             else:
-                self._clusters, self._as_of, self._trouble, failures = frozenset(clusters), began, None, 0
+                self._clusters, self._as_of, self._trouble, failures = clusters, began, None, 0
                 for uid in [uid for uid, not_before in self._waiting.items() if not_before <= began]:
                     del self._waiting[uid]
                     self._wake(uid)

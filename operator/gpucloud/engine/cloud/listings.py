@@ -1,4 +1,4 @@
-"""List calls of the inventories, and the identity of each record.
+"""List calls of the inventories, the identity of each record, and the list of clusters.
 
 A listing is incomplete if a record has no identity, or is of another cluster than the requested one. A record that an
 incomplete listing lacks does not count as absent.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import HostRecord, Listing, VmRecord, VpcRecord
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.naming import NO_VPC, Identity, same_cluster
@@ -22,6 +23,19 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Observation
 
 R = TypeVar("R", VmRecord, VpcRecord, HostRecord)
+NO_CLUSTERS = "the list of clusters is empty"
+
+
+async def clusters(client: CloudReader) -> frozenset[str]:
+    """List the clusters of a credential.
+
+    Raises:
+        CloudError: they cannot be listed, or the list is empty: that proves of no cluster that it is not there.
+    """
+    listed = await client.get_all_clusters()
+    if not listed:
+        raise CloudError(ErrorKind.MALFORMED, NO_CLUSTERS, operation="GetAll")
+    return frozenset(listed)
 
 
 async def vms(client: CloudReader, cluster: str) -> Listing[VmRecord]:

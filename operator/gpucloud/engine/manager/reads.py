@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.reader import CloudReader
+from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.catalogue import names, prices
 from gpucloud.reconcile.naming import same_cluster
 
@@ -54,7 +55,7 @@ async def offers(client: CloudReader, cluster: str = "") -> Offers:
     configurations = (await client.get_configurations()).items
     failures: list[str] = []
     found: list[AvailabilityRecord] = []
-    for place in (cluster,) if cluster else sorted(await client.get_all_clusters()):
+    for place in (cluster,) if cluster else sorted(await listings.clusters(client)):
         try:
             listed = await client.get_availability(cluster=place, report_nodes=True)
         except CloudError as error:
@@ -72,7 +73,7 @@ async def records(client: CloudReader) -> Records:
     """
     failures: list[str] = []
     clusters = []
-    for cluster in sorted(await client.get_all_clusters()):
+    for cluster in sorted(await listings.clusters(client)):
         lists: dict[str, Callable[..., Awaitable[Listing[Any]]]] = {
             "vms": client.get_servers,
             "snapshots": client.get_snapshots,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.cloud import listings
 from gpucloud.engine.kinds import registry
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.facts import Unknown
@@ -58,7 +59,7 @@ async def scan_session(session: AccountSession, tag: str) -> ScanResult:
     known = set(session.learned.clusters).union(*(session.inventories[inventory].clusters for inventory in KINDS))
     unlisted = {}
     try:
-        known |= set(await session.client.get_all_clusters())
+        known |= await listings.clusters(session.client)
     except CloudError as error:
         unlisted[CLUSTERS] = error.message
     spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice

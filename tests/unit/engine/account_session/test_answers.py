@@ -183,6 +183,17 @@ async def test_the_clusters_are_asked_for_once_where_only_a_message_needs_them(r
     assert [operation for _, operation, _ in it.cloud.calls] == ["GetAll"]
 
 
+async def test_an_empty_list_of_clusters_keeps_those_that_were_known(rig):
+    it = rig(GetAll=["Msc1", "Hou1"])
+    it.session.check()
+    await asyncio.sleep(1)
+    it.cloud.worlds[KEY]["GetAll"], it.listener.changes = [], 0
+    it.session.check()
+    await asyncio.sleep(1)
+    assert it.learned.clusters == ("Hou1", "Msc1")
+    assert it.changes
+
+
 async def test_a_check_that_fails_tells_and_keeps_what_was_known(rig):
     it = rig()
     it.session.check()

@@ -154,6 +154,17 @@ async def test_without_the_list_of_clusters_those_in_use_are_looked_at(rig, logs
     assert [line["kind"] for line in logs if line["event"] == "orphan scan failed for this listing"] == ["clusters"]
 
 
+async def test_an_empty_list_of_clusters_ends_no_report(rig, logs):
+    it = rig()
+    it.account()
+    await it.orphans.scan()
+    it.cloud.worlds[KEY]["GetAll"] = []
+    await it.orphans.scan()
+    assert it.gauge() == 1
+    failed = [line["why"] for line in logs if line["event"] == "orphan scan failed for this listing"]
+    assert failed == ["the list of clusters is empty"]
+
+
 async def test_two_accounts_of_one_tenant_tell_of_it_once(rig):
     it = rig()
     it.account(KEY, "team/default")
