@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.world.vms import Vm
 from simulation.books import TABLES
 from simulation.cloud import name_of
+from simulation.saving import requires
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,6 +137,8 @@ class Collecting:
             yield "its object was paused"
         if life.chosen:
             yield "its name was chosen, and proves nothing"
+        if requires(life):
+            yield "its spec requires a final snapshot, which nobody can take any more"
         if self._born.get(process.name, 0.0) > gone:
             yield "this process did not see the object go"
         if self._is_wanted(life, name, now):

@@ -46,6 +46,7 @@ def test_what_was_abandoned_long_enough_may_be_collected(courts):
         ({"orphan_age_seconds": 300.0}, {}, 200, "had been gone for 200.0 s"),
         ({}, {"spec": {"deletion": {"policy": "Retain"}}}, 200, "was not deleted with it"),
         ({}, {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}, 200, "was paused"),
+        ({}, {"spec": {"deletion": {"finalSnapshot": "Required"}}}, 200, "requires a final snapshot"),
     ],
 )
 def test_what_is_not_to_be_collected(courts, settings, before, seconds, words):
