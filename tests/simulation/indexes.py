@@ -36,6 +36,11 @@ class Orders(list["Order"]):
         """The orders that asked for this name."""
         return self._by_name.get(name, [])
 
+    def are_anothers(self, name: str, uid: str) -> bool:
+        """Whether orders of this name were sent, for other objects only."""
+        senders = {order.uid for order in self.named(name)}
+        return bool(senders) and uid not in senders
+
 
 class Rows:
     """Where the rows of the cloud are, by whom they were made for, and by name. ``tables``: the cloud's own, by name."""

@@ -99,7 +99,10 @@ class Publishing:
     # The end.
 
     def unmet(self, life: Life) -> Iterator[str]:
-        """What is not published as its spec asks, though nothing is in the way, or still is, though the VM does not run."""
+        """What is not published as its spec asks, though nothing is in the way, or still is, though the VM does not run.
+
+        Under a chosen name the VM may be another's that was made before the order of this name could be seen.
+        """
         if life.kind != "GpuVM" or life.ready.startswith("Unknown/"):
             return
         asked = life.spec.get("connection") or {}
@@ -112,11 +115,9 @@ class Publishing:
         conflict = life.condition("PublicationFailed").get("reason") == "Conflict"
         for plural, name in wanted.items():
             found = self._object(life.namespace, plural, name) if name else None
-            if (
-                name
-                and not conflict
-                and not (found and addresses_in(found) <= self._addresses[life.uid] and addresses_in(found))
-            ):
+            leads_to = addresses_in(found) if found else set()
+            its_own = bool(leads_to) and (life.chosen or leads_to <= self._addresses[life.uid])
+            if name and not conflict and not its_own:
                 yield f"{plural} {name!r} does not lead to the VM of {life.name}"
 
     # What is known.

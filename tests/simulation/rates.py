@@ -117,7 +117,8 @@ class Rates:
     def reads_boot_log(self, process: Process, vm: str) -> None:
         """A process has been answered the boot log of a VM: it asks late, and seldom.
 
-        Excused: clocks that differ, and a status of another time, since the wait is counted from a time in status.
+        Excused: clocks that differ, and a status of another time, since the wait is counted from a time in status; and a VM
+        that was made by hand, whose age no answer tells.
         """
         world, first = self._world, self._world.scenario.settings.boot_log_seconds
         now, before = world.loop.time(), self._boot_logs.get((process.name, vm), -math.inf)
@@ -130,7 +131,7 @@ class Rates:
         rewritten = any(math.isfinite(max(one.tampered_at, one.restored_at)) for one in lives)
         excused = rewritten or any(one.skew for one in world.processes) or math.isfinite(world.judge.restored_at)
         born = [row.created - world.cloud.epoch for _, row, _ in called]
-        if born and now - min(born) < first - LONGEST_ORDER_SECONDS and not excused:
+        if lives and now - min(born) < first - LONGEST_ORDER_SECONDS and not excused:
             world.judge.found("boot log", f"{process.name} reads the boot log of {vm!r}, which is {now - min(born):.1f} s old")
 
     def asks_what_is_free(self, process: Process, request: Request) -> None:

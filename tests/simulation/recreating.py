@@ -29,14 +29,15 @@ class Recreating:
         self._asking: dict[str, float] = {}  # by UID: when its spec last asked for recreation
 
     def committed(self, life: Life, *, by_operator: bool) -> None:
-        """An object has changed."""
+        """An object has changed. A status that was restored from another object's backup tells of no VM of this one."""
         if life.kind != "GpuVM":
             return
         if asks(life):
             self._asking[life.uid] = self._world.loop.time()
         order = life.status.get("order") or {}
         before, after = self._state.get(life.uid), str(order.get("state"))
-        self._state[life.uid] = "Adopted" if order.get("origin") == "Adopted" else after
+        foreign = order.get("origin") == "Adopted" or self._world.cloud.orders.are_anothers(str(order.get("name")), life.uid)
+        self._state[life.uid] = "Foreign" if foreign else after
         if by_operator and before in SEEN and after == "Intended":
             self._recreates(life)
 

@@ -155,9 +155,7 @@ class Witness:
 
     def _records_anothers(self, life: Life) -> bool:
         """Whether the status tells of an order that was sent for other objects only."""
-        name = (life.status.get("order") or {}).get("name")
-        senders = {order.uid for order in self._world.cloud.orders.named(name)} if name else set()
-        return bool(senders) and life.uid not in senders
+        return self._world.cloud.orders.are_anothers(str((life.status.get("order") or {}).get("name")), life.uid)
 
     def _has_taken(self, life: Life) -> bool:
         """Whether an object has something that nobody made for it: adopted, or taken for its own under a chosen name."""

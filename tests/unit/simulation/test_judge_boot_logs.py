@@ -24,3 +24,11 @@ def test_who_reads_a_time_that_somebody_else_wrote_may_read_early(courts):
     it.world.actors.wipe(life.now | {"kind": "GpuVM"})
     it.judge.rates.reads_boot_log(it.operator, "a-x")
     assert it.oracles == []
+
+
+def test_how_old_a_vm_is_that_was_made_by_hand_nobody_can_tell(courts):
+    """Seed 92032034: an adopted VM went, and its owner made it again while its object waited."""
+    it = courts()
+    assert it.world.cloud.make_vm("legacy", "acme", "Msc1", "stranger")
+    it.judge.rates.reads_boot_log(it.operator, "legacy")
+    assert it.oracles == []

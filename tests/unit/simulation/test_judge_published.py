@@ -106,6 +106,15 @@ def test_at_the_end_what_is_asked_for_is_published(court):
     assert unmet(court) == ["endpointslices 'a-published' does not lead to the VM of GpuVM team/a"]
 
 
+def test_at_the_end_what_has_a_chosen_name_may_lead_to_the_vm_that_somebody_made_under_it(court):
+    """Seed 14631: the ordered VM went before a listing showed it, and another of its name came within its patience."""
+    item, address = running(court)
+    published(court, item, address)
+    court.world.actors.owner.patch(item, {"spec": {"vmName": "web"}})
+    court.hands.call("PATCH", path(SLICES, "team", "a-published"), {"endpoints": [{"addresses": ["192.0.2.9"]}]}, MERGE)
+    assert unmet(court) == []
+
+
 def test_at_the_end_nothing_leads_to_a_vm_that_does_not_run(court):
     item, address = running(court)
     published(court, item, address)

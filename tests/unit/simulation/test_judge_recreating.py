@@ -29,6 +29,16 @@ def test_another_vm_is_ordered_only_where_the_spec_asks_for_that(court, spec, af
     assert court.oracles == found
 
 
+def test_an_order_that_another_object_once_sent_is_no_vm_of_this_one(court):
+    """Seed 92056083: the status of an earlier object of this name was restored onto the new one."""
+    other = court.judge.books.lives[court.bought("b", "b-x")["metadata"]["uid"]]
+    item = court.bought()
+    own = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=other.status["order"] | {"state": "Seen"})
+    court.writes(item, order=own | {"state": "Intended"})
+    assert court.oracles == []
+
+
 @pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["recreated"])])
 def test_a_wish_that_was_given_up_a_moment_ago_may_still_be_carried_out(court, after, found):
     item = court.bought(**ASKS)
