@@ -125,20 +125,12 @@ class Collecting:
     def _broken(self, process: Process, life: Life, now: float, gone: float, row: Any) -> Iterator[str]:
         """The promises that collecting this thing now would break."""
         settings = self._world.scenario.settings
-        annotations = life.last["metadata"].get("annotations") or {}
         name, tenant = name_of(row), (row.order if isinstance(row, Vm) else row).tenant
         if not settings.collect_orphans:
             yield "collection is off"
         if now - gone < settings.orphan_age_seconds:
             yield f"its object had been gone for {now - gone:.1f} s, of {settings.orphan_age_seconds:g}"
-        if not life.forced or life.retained or life.keeps() or "deletionTimestamp" not in life.last["metadata"]:
-            yield "its object was not deleted with it, and stripped of its finalizer by somebody else"
-        if annotations.get("gpucloud.dev/paused") == "true":
-            yield "its object was paused"
-        if life.chosen:
-            yield "its name was chosen, and proves nothing"
-        if requires(life):
-            yield "its spec requires a final snapshot, which nobody can take any more"
+        yield from _broken_to(life)
         if self._born.get(process.name, 0.0) > gone:
             yield "this process did not see the object go"
         if self._is_wanted(life, name, now):
@@ -235,6 +227,18 @@ class Collecting:
             later = max(now, gone + settings.orphan_age_seconds)
             if not any(self._broken(process, life, later, gone, row)):
                 yield life.uid, name_of(row)
+
+
+def _broken_to(life: Life) -> Iterator[str]:
+    """The promises that collecting what was made for this object would break, whenever and by whom."""
+    if not life.forced or life.retained or life.keeps() or "deletionTimestamp" not in life.last["metadata"]:
+        yield "its object was not deleted with it, and stripped of its finalizer by somebody else"
+    if (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true":
+        yield "its object was paused"
+    if life.chosen:
+        yield "its name was chosen, and proves nothing"
+    if requires(life):
+        yield "its spec requires a final snapshot, which nobody can take any more"
 
 
 def _wants(one: Life, gone: Life, name: str) -> bool:
