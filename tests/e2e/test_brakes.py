@@ -146,7 +146,7 @@ def test_few_deletions_are_not_in_its_way(here, sim, operator):
     ("limit", "room", "setting"),
     [
         ({"max_vms_per_namespace": 4}, 4, "--max-vms-per-namespace allows 4"),
-        ({"max_vms_per_account": 3}, 3, "The operator's own account has 3 VMs already"),
+        ({"max_vms_per_account": 3}, 3, "The operator's own account has 3 VMs"),
         ({"max_price_per_hour_per_account": 6.2}, 3, "--max-price-per-hour-per-account allows 6.2"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -62,7 +62,9 @@ def test_it_says_of_every_object_what_it_would_do_and_does_nothing(here, sim, op
     process = operator(**FLAGS, observe_only=True)
     for (kind, name), verb in WOULD.items():
         reach(here, kind, name, "Unknown/ObserveOnly", says=f"it would call {verb} now. To let it act")
-    reach(here, "gpuvm", "to-keep", "Unknown/ObserveOnly", says="would let this object go now. To let it act")
+    reach(
+        here, "gpuvm", "to-keep", "Unknown/ObserveOnly", says="would remove its finalizer from this object now. To let it act"
+    )
     reach(here, "gpuvm", "held", "False/DeletionBlocked", says="paused")
     reach(here, "gpucloudaccount", "spare", "True/Connected", says="would call HoldSecret")
     assert ready(here.get("gpuvm", "as-asked")) == "True/Running", "what is as asked is said to be so"

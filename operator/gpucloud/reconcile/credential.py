@@ -25,8 +25,7 @@ def grant(account: str) -> str:
     return "Ask the administrator to grant it." if account == OWN_ACCOUNT else "Grant it in the cloud."
 
 
-def restore(account: str) -> str:
-    """Return what to do when the credential is another tenant's, as a sentence without a full stop."""
-    return (
-        "Ask the administrator to put the right credential back" if account == OWN_ACCOUNT else "Put the right credential back"
-    )
+def restore(account: str, tenant: str | None) -> str:
+    """Return what to do when the credential is not this tenant's, as a sentence without a full stop."""
+    key = f"a key of tenant {tenant!r}"
+    return f"Ask the administrator to put {key} back" if account == OWN_ACCOUNT else f"Put {key} back"

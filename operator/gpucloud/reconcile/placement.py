@@ -104,5 +104,5 @@ def moved_message(order: Order, wanted: Identity) -> str:
     """Return the message for a spec that names another place than the order."""
     return (
         f"The order names {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, the spec {wanted.name!r} in VPC "
-        f"{wanted.vpc!r} of cluster {wanted.cluster!r}. Set it back."
+        f"{wanted.vpc!r} of cluster {wanted.cluster!r}. Set spec back."
     )

@@ -65,4 +65,4 @@ def _price_setting(quota: Quota) -> str:
 
 
 def _has(usage: Usage) -> str:
-    return f"{usage.where} has {usage.vms} VM{'' if usage.vms == 1 else 's'} already"
+    return f"{usage.where} has {usage.vms} VM{'' if usage.vms == 1 else 's'}"

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
-CORRECT_OR_ASK_AGAIN = (
-    "Delete this object and create it again, corrected; or, to try again, set the annotation "
-    "gpucloud.dev/reconcile-requested-at to the present time."
-)
+CORRECT = "Delete this object and create it again, corrected."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +32,7 @@ class RetryPolicy:
 
 
 _POLICIES: dict[ErrorKind, RetryPolicy] = {
-    ErrorKind.INVALID: RetryPolicy(
-        Reason.REJECTED,
-        None,
-        True,
-        CORRECT_OR_ASK_AGAIN,
-    ),
+    ErrorKind.INVALID: RetryPolicy(Reason.REJECTED, None, True, CORRECT),
     ErrorKind.NOT_FOUND: RetryPolicy(
         Reason.NOT_FOUND,
         60,

@@ -91,15 +91,15 @@ def _other_tenants(tenancy: str, account: AccountFacts) -> str:
     whose = " and ".join(repr(name) for name in sorted(account.tenants))
     return (
         f"The {credential.described(account.name)} is of tenant {whose}, this object of {tenancy!r}. "
-        f"{credential.restore(account.name)}."
+        f"{credential.restore(account.name, tenancy)}."
     )
 
 
 def _other_record(record: Tenanted, tenancy: str, account: AccountFacts) -> str:
     """Say that what is listed is another tenant's."""
     return (
-        f"What the cloud lists belongs to tenant {record.tenancy_name!r}, and this object to tenant {tenancy!r}: nothing is "
-        f"done to it. {credential.restore(account.name)}."
+        f"The record in the cloud belongs to tenant {record.tenancy_name!r}, this object to {tenancy!r}: nothing is done to "
+        f"it. {credential.restore(account.name, tenancy)}."
     )
 
 

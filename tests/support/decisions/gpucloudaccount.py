@@ -125,11 +125,11 @@ SECRETS = {
         "rights are missing, not the Secret",
         {
             "secret": None,
-            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
+            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
             "status": an_account_status(held_secret=SECRET),
         },
         Reason.SECRET_NOT_FOUND,
-        says=("Grant it.",),
+        says=("grant it get on secrets",),
         status={"held_secret": SECRET},
         wakes=5,
     ),

@@ -179,7 +179,7 @@ DELETION = {
         {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM), "users_to_delete": ("gpuvm/train",)},
         Reason.DELETION_BLOCKED,
         says=(
-            f"Still used by {SNAPSHOT}, {VM}. The account is deleted after that.",
+            f"Still used by {SNAPSHOT}, {VM}. The account is deleted after its last user.",
             "kubectl delete gpuvm/train --namespace=team",
         ),
         status={"held_secret": SECRET, "users": 2},
@@ -268,7 +268,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
+            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
             "status": an_account_status(held_secret=SECRET),
         },
         Reason.DELETING,
@@ -279,7 +279,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read Secret 'cloud-credential'. Grant it.",
+            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
             "status": an_account_status(held_secret=SECRET),
             "history": tried_secret(FREE, asked=DOOMED),
         },

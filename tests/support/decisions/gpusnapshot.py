@@ -56,7 +56,7 @@ ROWS = {
         UNPLACED | {"meta": DELETING},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("where it belongs is not known", "Retain"),
+        says=("its cluster and VPC are not known", "Retain"),
     ),
     "held, and still held by the next pass": Row(
         "our own words are no proof",

@@ -192,7 +192,7 @@ ROWS = {
         {"usage": (Usage(Quota("namespace", vms=3), "The namespace 'team'", 3),)},
         Reason.LIMIT_REACHED,
         progress="Stalled",
-        says=("has 3 VMs already, and --max-vms-per-namespace allows 3.", "ask for more"),
+        says=("has 3 VMs, and --max-vms-per-namespace allows 3.", "ask the administrator for a higher limit"),
     ),
     "a limit on the price would be exceeded: wait": Row(
         "an administrator's limit",

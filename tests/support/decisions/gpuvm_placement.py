@@ -301,7 +301,7 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         records=False,
         wakes=30,
-        says="Others were refused it; tried again after 2026-01-01T00:17:00Z.",
+        says="The cloud refused others; next try after 2026-01-01T00:17:00Z.",
         status={"placement": in_hand(ONE, since=START + timedelta(seconds=NOW)), "order": None},
     ),
     "an order that is recorded is withdrawn when others are refused the same": Row(

@@ -124,7 +124,7 @@ ROWS = {
         OFF | {"history": OLD, "line": Line(taken={MADE: START + timedelta(seconds=NOW + 20)})},
         Reason.WAITING_FOR_CAPACITY,
         wakes=30,
-        says="Others were refused it; tried again after 2026-01-01T00:17:00Z.",
+        says="The cloud refused others; next try after 2026-01-01T00:17:00Z.",
     ),
     "a first start waits behind those that wait": Row(
         "whoever waits longest goes first",

@@ -18,7 +18,10 @@ NO_ACCOUNT = (
     "No account: there is no GpuCloudAccount named 'default' in namespace 'team'. Create a GpuCloudAccount of that name."
 )
 WAITS_FOR_ACCOUNT = "Waiting for the GpuCloudAccount 'lab' in namespace 'team': there is none. Create it."
-ELSEWHERE = "This object was ordered at endpoint 'prod', and its account is used at 'eu'. Declare 'prod' first again."
+ELSEWHERE = (
+    "This object was ordered at endpoint 'prod', and its account is used at 'eu'. Ask the administrator to make 'prod' the "
+    "first --endpoint again."
+)
 
 
 def rows(k: Kind):
@@ -186,7 +189,7 @@ def _sight(k):
             Reason.ENDPOINT_MISMATCH,
             "Unknown",
             "Stalled",
-            says="Declare 'prod' first again",
+            says="make 'prod' the first --endpoint again",
         ),
         "another tenant's credential stalls": Row(
             "all of ours looks gone with it",
@@ -194,7 +197,7 @@ def _sight(k):
             Reason.TENANT_MISMATCH,
             "Unknown",
             "Stalled",
-            says="Put the right credential back",
+            says="Put a key of tenant",
         ),
         "one that vanished is looked for again first": Row(
             "a listing may have been partial",

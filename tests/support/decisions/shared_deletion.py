@@ -316,7 +316,7 @@ def held(k):
             k.leaving | {"spec": k.retains, "limits": Limits(observe_only=True)},
             Reason.OBSERVE_ONLY,
             "Unknown",
-            says=("--observe-only", "let this object go", "retained"),
+            says=("--observe-only", "remove its finalizer", "retained"),
         ),
         "before the first list nothing is let go": Row(
             f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
@@ -331,7 +331,7 @@ def held(k):
                 k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, moved), "owner": owner},
                 Reason.DELETION_BLOCKED,
                 progress="Stalled",
-                says=("Set it back", "Retain"),
+                says=("Set spec back", "Retain"),
             )
             for whose, owner in {"": None, ", which another object has (2100416)": "'first'"}.items()
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ success: it says what is the case, and what to do or what happens next. What the
 do, step by step: [troubleshooting.md](../how-to/troubleshooting.md)."""
 _FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
 _PARTS = "What a message of a condition quotes of a reference, an account or a key. What stands in braces is filled in."
-_COMMANDS = {
+_COMMAND = re.compile(r"\bkubectl (?:annotate|delete|gpucloud) .*?(?= -- |$)")
+_PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError")),
     "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster")),
 }
@@ -35,14 +37,14 @@ def page() -> str:
     for kind, of_kind in groupby(refusals(), lambda item: item.kind):
         parts += [f"### Rules of a {kind}", _table(("Field", "Message"), ((f"`{item.field}`", item.words) for item in of_kind))]
     parts += ["## Errors of the commands"]
-    for command, (folder, shown_by) in _COMMANDS.items():
+    for command, (folder, shown_by) in _PROGRAMS.items():
         parts += [f"### {command}", _table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
     return "\n\n".join(parts) + "\n"
 
 
 def _said(messages) -> Iterator[tuple[str, str, str]]:
     for (reason, condition), same in groupby(messages, lambda item: (item.reason, item.condition)):
-        words = sorted({generic(item.words) for item in same})
+        words = sorted({_COMMAND.sub(r"`\g<0>`", generic(item.words)) for item in same})
         yield f"`{reason}`", condition, "<br>".join(f"• {one}" for one in words)
 
 

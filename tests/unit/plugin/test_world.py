@@ -17,7 +17,7 @@ DEPENDS, BLOCKED = ("Working", "DependencyNotReady"), ("Deleting", "DeletionBloc
 NEEDED_BY_VM = {
     "message": "The VPC is still needed by GpuVM 'train': delete it, too. The VPC is destroyed as soon as nothing needs it."
 }
-IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. The account is deleted after that."}
+IN_USE_BY_VM = {"message": "Still used by GpuVM 'train'. The account is deleted after its last user."}
 BY_NAME = {"cluster": "msc1", "vpc": "acme-lab"}
 FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"name": "before"}}}
 

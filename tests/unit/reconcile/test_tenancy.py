@@ -45,13 +45,17 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
 @pytest.mark.parametrize(
     ("found", "tenants", "says"),
     [
-        (GONE, ("other",), ("account 'default'", "of tenant 'other', this object of 'acme'", "Put the right credential back")),
+        (
+            GONE,
+            ("other",),
+            ("account 'default'", "of tenant 'other', this object of 'acme'", "Put a key of tenant 'acme' back"),
+        ),
         (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
-        (seen("other"), ("other",), ("of tenant 'other',", "Put the right credential back")),
+        (seen("other"), ("other",), ("of tenant 'other',", "Put a key of tenant 'acme' back")),
         (
             seen("other"),
             ("acme",),
-            ("belongs to tenant 'other'", "to tenant 'acme'", "nothing is done to it"),
+            ("belongs to tenant 'other'", "this object to 'acme'", "nothing is done to it"),
         ),
         (seen("other"), (), ("belongs to tenant 'other'",)),
         (GONE, (), ("account 'default'", "has shown nothing of this object's tenant 'acme' yet")),
@@ -67,7 +71,7 @@ def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
 def test_the_operators_own_credential_is_the_administrators_affair():
     judgement = check_tenant(GONE, "acme", AccountFacts(OWN_ACCOUNT, frozenset({"other"})), SINCE)
     assert "The operator's own credential is of tenant 'other'" in judgement.detail
-    assert "Ask the administrator to put the right credential back" in judgement.detail
+    assert "Ask the administrator to put a key of tenant 'acme' back" in judgement.detail
 
 
 UP_TO_THEN = AcceptedAbsence(SINCE, too_early="Too early.")

@@ -259,5 +259,5 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
 
 def _endpoint_way_out(account: str, endpoint: str) -> str:
     """Return what puts the account back to this endpoint."""
-    ask = f"Ask the administrator to declare {endpoint!r} first again (--endpoint)"
+    ask = f"Ask the administrator to make {endpoint!r} the first --endpoint again"
     return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"

@@ -41,7 +41,7 @@ def observe(
     if isinstance(believable, Unknown) and believable.cause is UnknownReason.TENANT:
         session.learn_tenant()
         if session.proving:
-            return Unknown(now.mono, UnknownReason.UNREACHABLE, "it is being found out whose the credential is")
+            return Unknown(now.mono, UnknownReason.UNREACHABLE, "the tenant of the credential is being looked up")
         way_out = command(name, meta.namespace, meta.name)
         believable = check_tenant(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
     return accepted.explained(believable)

@@ -81,7 +81,7 @@ def needs_of_snapshot(
     elif elsewhere is not None:
         yield elsewhere
     elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
-        words = "It is to be made from this very snapshot, so neither can be first: take the snapshot of another VM."
+        words = "Its image is this snapshot, so neither can be created first: name another VM in spec.vmRef."
         yield Dependency(name, Readiness.UNUSABLE, words)
     elif vm.meta.deleting:
         yield Dependency(name, Readiness.DELETING)
@@ -128,7 +128,7 @@ def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Ite
     """Block creation with an account that is being deleted, whose Secret is, or whose credential changed its tenant."""
     yield from account.blockers(ends_a_vm=ends_a_vm)
     if account.tenant is not None and account.facts.tenants and account.tenant not in account.facts.tenants:
-        words = f"Its credential is not of tenant {account.tenant!r} any more. See the conditions of the account."
+        words = f"Its credential is no longer of tenant {account.tenant!r}: put a key of that tenant back."
         yield Dependency(f"GpuCloudAccount {account.facts.name!r}", Readiness.PENDING, words, account=True)
 
 
@@ -170,7 +170,9 @@ def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     order = vm.order
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
-    words = f"It stands for VPC {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: create this object again."
+    words = (
+        f"Its VPC is {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: delete this object and create it again."
+    )
     return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.UNUSABLE, words)
 
 

@@ -100,11 +100,7 @@ def rejected(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not (refused and unchanged) or f.attempt(f.subject.create) is not None:
         return None
     ready = find(f.status.conditions, ConditionType.READY)
-    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
-    words = (
-        "The cloud has refused this order; an earlier Event has its words. Delete this object and create it again, corrected. "
-        f"To try again: {again}"
-    )
+    words = f"The cloud has refused this order; an earlier Event has its words. {failed.correct_or_try_again(f)}"
     if ready is not None and ready.reason == Reason.REJECTED:
         words = ready.message
     return plan_status(f, stalled(Reason.REJECTED, words))
@@ -213,9 +209,9 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"Nothing is ordered: the {credential.described(f.account.name)} has shown nothing of tenant {f.tenancy!r}, in which "
-        f"this object ordered before. {credential.restore(f.account.name)}; or, to order with this one, delete this object and "
-        "apply it again.",
+        f"Nothing is ordered: the {credential.described(f.account.name)} has shown nothing of the tenant in which this "
+        f"object ordered before. {credential.restore(f.account.name, f.tenancy)}; or, to order with this one, delete this "
+        "object and apply it again.",
     )
     return plan_status(f, verdict)
 

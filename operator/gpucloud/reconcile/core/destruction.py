@@ -100,6 +100,6 @@ def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, war
     if not f.synced:
         return Plan(pending=True)
     if f.limits.observe_only:
-        words = f"{observing('let this object go')} {note}"
+        words = f"{observing('remove its finalizer from this object')} {note}"
         return replace(plan_status(f, working(Reason.OBSERVE_ONLY, words, ready="Unknown")), withheld=RELEASE)
     return Plan(release=Release(reason, note, warning))

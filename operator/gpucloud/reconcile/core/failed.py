@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
+from gpucloud.kinds.meta import Annotation
 from gpucloud.kinds.model import MAX_MESSAGE
-from gpucloud.reconcile import evidence, retry
+from gpucloud.reconcile import evidence, retry, time_annotations
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, UnknownReason
 from gpucloud.reconcile.text import printable, quoted
@@ -27,8 +28,15 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     policy = retry.policy(attempt)
     words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {policy.advice}"
+    advice = correct_or_try_again(f) if policy.advice == retry.CORRECT else policy.advice
+    message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
+
+
+def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return what to do about a refusal that is final for this generation of the spec."""
+    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
+    return f"{retry.CORRECT} To try again as it is: {again}"
 
 
 def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:

@@ -50,7 +50,7 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. The account is deleted after that.{_way_out(f)}"
+    words = f"Still used by {listed(f.users)}. The account is deleted after its last user.{_way_out(f)}"
     return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
 
 

@@ -24,7 +24,7 @@ def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency |
     """Return why nothing may be created with this Secret: it is being deleted, or gone. Existing resources stay managed."""
     called = f"Secret {name!r}"
     if secret is not None and secret.deleting:
-        words = "Once it is gone, create it again; what exists already is looked after with it until then."
+        words = "When it is gone, create it again. Until then, existing resources are managed with it."
         return Dependency(called, Readiness.DELETING, words, account=True)
     if secret is None and not trouble:
         return Dependency(

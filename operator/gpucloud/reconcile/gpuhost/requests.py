@@ -101,7 +101,7 @@ def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Nothing was
 def again(f: HostFacts, verb: HostVerb) -> str:
     """Return how a person requests it again, or takes the request back."""
     command = time_annotations.command(KIND, f.meta.namespace, f.meta.name, ANNOTATIONS[verb])
-    return f"To request it again: {command} -- or remove the annotation."
+    return f"Remove the annotation, or request it again: {command}"
 
 
 def needs_cloud_init(f: HostFacts) -> bool:

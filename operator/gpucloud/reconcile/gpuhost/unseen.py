@@ -68,5 +68,5 @@ def _other_tenant(f: HostFacts) -> str:
         shown = "shows another tenant's host"
     return (
         f"Nothing is done: this host was seen in tenant {f.status.tenancy!r}, and the {whose} {shown}. "
-        f"{credential.restore(f.account.name)}, or delete this object {HARMLESS}."
+        f"{credential.restore(f.account.name, f.status.tenancy)}, or delete this object {HARMLESS}."
     )

@@ -154,7 +154,7 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
         words = f"The cloud's catalogue has no price for {offer.configuration!r}, and {setting} needs one.{misnamed}"
     if words is None:
         return None
-    way_out = "Waiting for room: delete a GpuVM, or ask for more."
+    way_out = "Delete a GpuVM, or ask the administrator for a higher limit."
     return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
 
 

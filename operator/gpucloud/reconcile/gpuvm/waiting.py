@@ -134,7 +134,7 @@ def _while_taken(f: VmFacts, here: Waiter, **changes: Any) -> Plan[GpuVMStatus] 
     until = f.line.taken.get(wanted_offer(f))
     if until is None:
         return None
-    said = _verdict(f, here, f"Others were refused it; tried again after {rfc3339(until)}.")
+    said = _verdict(f, here, f"The cloud refused others; next try after {rfc3339(until)}.")
     again = f.now.mono + max(0.0, (until - f.now.wall).total_seconds())
     # not all at once: the first one may be refused again
     return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval), **changes)

@@ -204,7 +204,7 @@ class GpuCloudAccountReconciler:
         except KubeError as error:
             if error.status != 403:
                 raise
-            return None, None, f"The operator may not read the Secret {name!r}: grant it get on secrets in this namespace."
+            return None, None, f"The operator may not read the Secret {name!r}: grant it get on secrets."
         if found is None:
             return None, None, ""
         meta, credential, flaw = found["metadata"], None, ""
