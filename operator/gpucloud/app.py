@@ -152,7 +152,7 @@ def _placed(settings: Settings) -> Settings:
     found = lifecycle.connect().default_namespace
     if not found:
         raise SettingsError(
-            "--lease-namespace is missing: outside a pod, nothing else says where the Lease is; set it to a namespace"
+            "--lease-namespace is missing: outside a pod the operator cannot tell where its Lease is; set it to a namespace"
         )
     return settings.replace(lease_namespace=found)
 

@@ -72,7 +72,7 @@ def _chosen(args: argparse.Namespace) -> Settings:
     chosen = flags.load(vars(args))
     if chosen.namespace and not chosen.install_tag:
         raise SettingsError(
-            "--namespace needs --install-tag: names of other namespaces' operators look the same without one; set it, too"
+            "--namespace needs --install-tag: without one, VMs of other namespaces' operators look the same; set it, too"
         )
     return chosen
 

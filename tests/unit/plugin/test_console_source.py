@@ -36,7 +36,7 @@ def test_a_token_goes_over_no_network_in_the_clear(api, plugin, url):
     ("user", "says"),
     [
         ({"token": None}, "no bearer token"),
-        ({"as": "viewer"}, "acts as another user"),
+        ({"as": "viewer"}, "impersonates another user"),
     ],
 )
 def test_who_cannot_be_known_there_is_told(api, plugin, tmp_path, user, says):
@@ -51,7 +51,7 @@ def test_both_reasons_are_told_when_there_is_no_way(api, plugin):
     code, _, err = plugin("logs", "train")
     assert (code, len(err.splitlines())) == (1, 1)
     assert "no --endpoint NAME=URL" in err
-    assert "no pod of the operator is to be seen" in err
+    assert "no running pod of the operator was found" in err
 
 
 @pytest.mark.parametrize(

@@ -259,8 +259,8 @@ def test_ssh_prints_its_command(api, plugin, words, command):
     ("address", "code", "says"),
     [
         ("", 1, "has no public address yet"),
-        ("-oProxyCommand=touch owned", 1, "is no IP address"),
-        ("evil.example", 1, "is no IP address"),
+        ("-oProxyCommand=touch owned", 1, "is not an IP address"),
+        ("evil.example", 1, "is not an IP address"),
     ],
 )
 def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, code, says):

@@ -142,7 +142,7 @@ def test_how_objects_are_named(text, others, expected):
         ("gvm/a/b", True, "is not KIND/NAME"),
         ("gvm", True, "'gvm' is a kind: add the name of an object, as gvm/train"),
         ("", False, "is not KIND/NAME"),
-        ("gvpc/lab", False, "is no GpuVM, which this verb needs"),
+        ("gvpc/lab", False, "is not a GpuVM, and this verb takes nothing else"),
     ],
 )
 def test_what_names_no_object(text, others, says):

@@ -112,13 +112,13 @@ def _token(api: KubeApi) -> str:
     """The user's bearer token, if the kubeconfig works with one."""
     if api.impersonates:
         raise PluginError(
-            "the kubeconfig, or --as, acts as another user, which the operator's console cannot check: use another context."
+            "the kubeconfig or --as impersonates another user, which the operator's console refuses: use another context."
         )
     token = api.token
     if not token:
         raise PluginError(
-            "your kubeconfig has no bearer token, by which the operator's console could know you: use a context with a token, "
-            "or have the right to read the account's Secret and say --endpoint NAME=URL."
+            "your kubeconfig has no bearer token, which the operator's console needs: use a context with a token; or, if you "
+            "may read the account's Secret, give --endpoint NAME=URL."
         )
     return token
 
@@ -136,7 +136,7 @@ def _named(url: str) -> Callable[[], http.client.HTTPConnection]:
         or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
     ):
         raise PluginError(
-            f"--console: {clean(url)!r} is no address of a console: use http://127.0.0.1:PORT or https://HOST[:PORT].",
+            f"--console: {clean(url)!r} is not the address of a console: use http://127.0.0.1:PORT or https://HOST[:PORT].",
             ExitCode.MISUSED,
         )
     if parts.scheme == "https":
@@ -157,8 +157,8 @@ def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http
     running = {str(pod["metadata"]["name"]): pod for pod in pods if (pod.get("status") or {}).get("phase") == "Running"}
     if not running:
         raise PluginError(
-            f"no pod of the operator is to be seen in namespace {namespace!r}: name its own with --operator-namespace, or "
-            "forward its console's port yourself and say --console http://127.0.0.1:PORT."
+            f"no running pod of the operator was found in namespace {namespace!r}: give its namespace with "
+            "--operator-namespace, or forward its console's port yourself and give --console http://127.0.0.1:PORT."
         )
     pod = _leader([*running], _holders(here, namespace))
     port = _port(running[pod])

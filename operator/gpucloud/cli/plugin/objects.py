@@ -158,7 +158,7 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
         said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
         raise PluginError(said, ExitCode.MISUSED)
     if kind != default and not others:
-        raise PluginError(f"{text!r} is no {default}, which this verb needs: name a {default}.", ExitCode.MISUSED)
+        raise PluginError(f"{text!r} is not a {default}, and this verb takes nothing else: name a {default}.", ExitCode.MISUSED)
     return kind, name
 
 

@@ -29,7 +29,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise PluginError(f"--timeout: {text!r} is no length of time: use for example 90s, 30m or 2h.", ExitCode.MISUSED)
+        raise PluginError(f"--timeout: {text!r} is not a duration: use for example 90s, 30m or 2h.", ExitCode.MISUSED)
     return value
 
 

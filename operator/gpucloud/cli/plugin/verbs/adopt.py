@@ -90,7 +90,7 @@ def adopt(
     kind, called = target(name, others=True)
     if kind not in adopting.NOUNS:
         raise PluginError(
-            f"a {kind} stands for nothing in the cloud: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
+            f"a {kind} has no resource in the cloud to adopt: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
         )
     here = cluster(at)
     sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
@@ -99,7 +99,7 @@ def adopt(
         raise PluginError(_which(kind, called, found))
     objects, refused = sight.manifests(here, found)
     if refused:
-        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {refused[0][1]}: leave it as it is.")
+        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {refused[0][1]}. Leave it as it is.")
     (manifest,) = objects
     if not apply:
         show.document(manifest, output)

@@ -142,7 +142,7 @@ def source_of(here: Cluster, account: Thing | None, route: Route) -> Source:
     try:
         return console(here, here.api, account, route)
     except PluginError as error:
-        raise PluginError(f"no way to the cloud: {why}; and {error}", error.code) from None
+        raise PluginError(f"the cloud cannot be asked: {why}; and {error}", error.code) from None
 
 
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:

@@ -65,9 +65,14 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     things = _things(here, objects)
     for item in things:
         if item.deleting is not None:
-            raise PluginError(f"{item.key} is being deleted, which is tried again without a request: see status.")
+            raise PluginError(
+                f"{item.key} is being deleted, which is tried again without a request: "
+                f"see `kubectl gpucloud status {item.key}`."
+            )
         if wait_for_it and item.key.kind == ACCOUNT:
-            raise PluginError(f"{item.key} does not say when it has tried: leave --wait out, then use the verb wait.")
+            raise PluginError(
+                f"the status of {item.key} does not say when a request is answered: leave --wait out, then use the verb wait."
+            )
         mind_pause(item, refuse=True)
     asked = request_time()
     for item in things:
@@ -91,9 +96,7 @@ def retain(at: At, *, objects: tuple[str, ...]) -> int:
     things = _things(here, objects)
     for item in things:
         if item.key.kind in {ACCOUNT, HOST}:
-            raise PluginError(
-                f"{item.key} destroys nothing in the cloud when it is deleted: name a GpuVM, GpuVpc or GpuSnapshot."
-            )
+            raise PluginError(f"deleting {item.key} destroys nothing in the cloud: name a GpuVM, GpuVpc or GpuSnapshot.")
     for item in things:
         deletion = item.spec.get("deletion")
         if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:

@@ -50,11 +50,11 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
         ipaddress.ip_address(address)
     except ValueError:
         raise PluginError(
-            f"the status of {item.key} holds {address!r}, which is no IP address: see `kubectl gpucloud status {item.key}`."
+            f"the status of {item.key} holds {address!r}, which is not an IP address: see `kubectl gpucloud status {item.key}`."
         ) from None
     if login.startswith("-") or not login.isprintable() or " " in login:
         raise PluginError(
-            f"--login: {login!r} is no name of a user: use one without spaces that does not start with a dash.",
+            f"--login: {login!r} is not a user name: use one without spaces that does not start with a dash.",
             ExitCode.MISUSED,
         )
     return ["ssh", "-l", login, address, *args]
