@@ -23,9 +23,7 @@ def read(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
     try:
         found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            f"--config {path}: the file cannot be read ({type(error).__name__}); check path, rights and encoding (UTF-8)"
-        ) from None
+        raise SettingsError(f"--config {path}: the file cannot be read ({unread(error)}); name a readable file") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
@@ -36,6 +34,11 @@ def read(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
     if unknown := [str(name) for name in settings if name not in fields]:
         raise SettingsError("; ".join(f"--config {path}: {_told(name, fields)}" for name in unknown))
     return {fields[name]: value for name, value in settings.items() if value is not None}
+
+
+def unread(error: OSError | UnicodeDecodeError) -> str:
+    """Return why a file cannot be read, in the words of the operating system."""
+    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
 def _told(name: str, fields: Mapping[str, str]) -> str:

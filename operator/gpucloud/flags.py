@@ -216,7 +216,7 @@ def _secrets_in_files(environ: Mapping[str, str]) -> dict[str, str | None]:
                 found[name] = Path(path).read_text(encoding="utf-8").rstrip("\r\n") or None
             except (OSError, UnicodeDecodeError) as error:
                 raise SettingsError(
-                    f"{variable}: the file {path} cannot be read ({type(error).__name__}); check its path and its rights"
+                    f"{variable}: the file {path} cannot be read ({configfile.unread(error)}); name a readable file"
                 ) from None
     return found
 

@@ -141,7 +141,11 @@ def test_the_first_endpoint_is_the_operators_own():
         ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "not both"),
         ((), {"API_KEY": "", "USERNAME": "ann"}, "go together"),
         ((), {"API_KEY": "", "PASSWORD": SECRET}, "go together"),
-        ((), {"API_KEY_FILE": "/nonexistent/key"}, "GPUCLOUD_API_KEY_FILE: the file /nonexistent/key cannot be read"),
+        (
+            (),
+            {"API_KEY_FILE": "/nonexistent/key"},
+            "GPUCLOUD_API_KEY_FILE: the file /nonexistent/key cannot be read (No such file or directory)",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(arguments, environ, says):
@@ -312,12 +316,12 @@ def test_a_settings_file_that_cannot_be_used(config, text, says):
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [None, b"\xff\xfe\x00"])
-def test_a_settings_file_that_cannot_be_read(tmp_path, text):
+@pytest.mark.parametrize(("text", "why"), [(None, "No such file or directory"), (b"\xff\xfe\x00", "it is not UTF-8 text")])
+def test_a_settings_file_that_cannot_be_read(tmp_path, text, why):
     path = tmp_path / "settings.yaml"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(SettingsError, match=r"settings\.yaml: the file cannot be read \("):
+    with pytest.raises(SettingsError, match=rf"settings\.yaml: the file cannot be read \({why}\)"):
         settings("--config", str(path))
 
 

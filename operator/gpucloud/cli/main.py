@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import gpucloud
+from gpucloud.reconcile.text import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 ABOUT = "A Kubernetes operator for GPU clouds."
 COMMANDS = {
     "operator": "run the operator against the cluster of KUBECONFIG or the pod's own",
-    "orphans": "list what this installation made in the cloud and no object stands for any more",
+    "orphans": "list VMs and snapshots that this installation made and no object stands for any more",
     "check": "see whether an operator with these settings could work here",
-    "uninstall": "guard an uninstall: refuse while objects live, or let go of them first",
+    "uninstall": "before an uninstall: refuse while objects exist, or destroy or retain what they stand for",
     "sim": "run the simulated cloud",
     "crds": "print, write or check the custom resource definitions",
 }
@@ -36,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     named: dict[str, argparse.ArgumentParser] = {}
     chosen = next((word for word in argv if not word.startswith("-")), None)
+    if chosen not in COMMANDS and not {"-h", "--help", "--version"}.intersection(argv):
+        parser.error(_no_command(chosen))
     for name, summary in COMMANDS.items():
         subparser = named[name] = subparsers.add_parser(name, help=summary, description=summary)
         if name == chosen:
@@ -43,10 +47,20 @@ def main(argv: Sequence[str] | None = None) -> int:
                 importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
     args, unknown = parser.parse_known_args(argv)
     if unknown:  # told with the usage of the subcommand, which names its options; argparse shows that of the whole program
-        named[args.command].error(f"unknown: {' '.join(unknown)}; see {named[args.command].prog} --help")
+        used = named[args.command]
+        options = sorted(set(re.findall(r"--[a-z][a-z-]+", used.format_help())))
+        used.error(f"unknown: {' '.join(unknown)}.{suggestion(unknown[0].partition('=')[0], options)} See {used.prog} --help")
     with _extra_of(args.command):
         exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
     return exit_code
+
+
+def _no_command(word: str | None) -> str:
+    """Return what is wrong with the command, and which there are."""
+    known = f"use one of {', '.join(COMMANDS)}"
+    return (
+        f"a command is missing: {known}" if word is None else f"unknown command {word!r}: {known}.{suggestion(word, COMMANDS)}"
+    )
 
 
 @contextmanager
