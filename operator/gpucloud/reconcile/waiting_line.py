@@ -105,7 +105,8 @@ def turns(
 ) -> dict[str, Offer]:
     """Return the offer that each GpuVM may order now, by UID; whoever is not in it waits on.
 
-    ``nodes``: the free ones of each listed offer, where the cloud names them.
+    ``nodes``: the free ones of each listed offer, where the cloud names them. An order without a pool gets a place in one of
+    several, and nobody knows in which: it counts in each, so that nobody behind it is given what it may be about to get.
     """
     left = {offer: 0 if offer in taken else count for offer, count in room.items()}
     found = dict[str, Offer]()
@@ -113,7 +114,7 @@ def turns(
         for offer in waiter.offers if waiter.ready else ():
             free = [one for one in waiter.listed(offer, room) if left[one] > 0 and waiter.can_use(one, nodes or {})]
             if free and offer.in_pool(waiter.default_pool) not in taken:
-                left[free[0]] -= 1
+                left.update({one: left[one] - 1 for one in free})
                 found[waiter.uid] = offer
                 break
     return found

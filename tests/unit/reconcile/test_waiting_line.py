@@ -54,6 +54,13 @@ def waits(uid, since=0, *offers, **more):
         ([waits("x", 0, Offer("a"))], {A: 0, C: 1}, {"x": Offer("a")}, "on-demand may be the first that is assigned"),
         ([waits("x", 0, Offer("a"))], {A: 0, C: 0}, {}, "there is no room in either"),
         ([waits("x", 0, Offer("a"))], {A: 1, Offer("a", "q"): 1}, {}, "which of two pools comes first is not known"),
+        (
+            [waits("x", 0, Offer("a")), waits("y", 1, Offer("a"), C)],
+            {A: 1, C: 1},
+            {"x": Offer("a")},
+            "an order without a pool counts in each: else the later order might get the place of the earlier (seed 92150716)",
+        ),
+        ([waits("x", 0, Offer("a")), waits("y", 1, Offer("a"))], {A: 2, C: 1}, {"x": Offer("a"), "y": Offer("a")}, "two in one"),
         ([waits("x", 0, Offer("a"), default_pool="p")], {A: 1, Offer("a", "q"): 1}, {"x": Offer("a")}, "the account's pool"),
     ],
 )
