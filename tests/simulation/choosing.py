@@ -36,10 +36,10 @@ class Choosing:
         """Etcd has gone back in time, and specs with it."""
         self._edited_at = dict.fromkeys(self._asked, self._world.loop.time())
 
-    def answered(self, order: Order, status: int) -> None:
-        """The cloud has answered an order."""
+    def refused(self, order: Order, status: int) -> None:
+        """The cloud has answered an order with an error: for want of capacity, or for another reason."""
         life = self._world.judge.books.lives.get(order.uid)
-        if life is not None and order.configuration == life.spec.get("configuration") and 400 <= status != NO_CAPACITY:
+        if life is not None and order.configuration == life.spec.get("configuration") and status != NO_CAPACITY:
             self._refused_otherwise.add(life.uid)
 
     def orders(self, life: Life, configuration: str, heard_within: float) -> None:

@@ -163,7 +163,11 @@ class Ordering(Verdicts):
         certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf
         order.told, order.unread = "refused" if certain else order.answer, unread
         self.sometimes[f"order {order.answer}"] += 1
-        self.choosing.answered(order, response.status)
+        life, is_error = self.books.lives.get(order.uid), response.status >= 300 or _says_no(response)
+        if life is not None and response.ending is Ending.COMPLETE and is_error:
+            self.rates.refused(life)
+        if is_error:
+            self.choosing.refused(order, response.status)
 
     def unheard(self, process: Process, operation: str, request: Request) -> None:
         """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""

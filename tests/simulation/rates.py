@@ -25,8 +25,10 @@ LONGEST_ORDER_SECONDS = 5.0  # that an order may take, beside its announcement, 
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
 # Of each object, since the last cause outside: writes, orders, and calls that change what is there. What the cloud refuses for
-# good is tried every five minutes, as the message says (reconcile/retry.py).
-AN_HOUR = {"writes": 20, "orders": 8, "calls": 12}
+# good is tried every five minutes, as the message says (reconcile/retry.py): an order five times at first, then twelve an hour.
+# Each such order is announced in status, and its answer is recorded.
+AN_HOUR = {"writes": 20, "orders": 8, "calls": 12, "refused orders": 17}
+REFUSED_COSTS = {"writes": 2, "orders": 1}
 HOUR, SAMPLE_SECONDS = 3600.0, 60.0
 
 
@@ -73,10 +75,16 @@ class Rates:
             self.disturbed()
             self._met = met
         self._mutations[life.uid, what] += 1
-        if self._mutations[life.uid, what] > AN_HOUR[what]:
+        refused = REFUSED_COSTS.get(what, 0) * self._mutations[life.uid, "refused orders"]
+        if self._mutations[life.uid, what] - refused > AN_HOUR[what]:
             words = f"{life.name}: more than {AN_HOUR[what]} within an hour, though nothing outside has happened"
             self._world.judge.found(f"causeless {what}", words)
             self.disturbed()
+
+    def refused(self, life: Life) -> None:
+        """The cloud has answered an order of this object with an error: a cause for some passes, but not for all that follows."""
+        self._causes += 1
+        self.mutated(life, "refused orders")
 
     def disturbed(self) -> None:
         """Somebody or something outside has done something: what follows has a cause."""

@@ -51,11 +51,19 @@ def test_an_alternative_is_ordered_when_the_object_has_waited(court, placement, 
     assert court.oracles == found
 
 
-@pytest.mark.parametrize(("status", "found"), [(503, ["hasty offer"]), (400, [])])
-def test_who_was_refused_for_another_reason_need_not_wait(court, status, found):
+@pytest.mark.parametrize(
+    ("status", "body", "found"),
+    [
+        (503, REFUSED, ["hasty offer"]),
+        (400, REFUSED, []),
+        (200, b'{"success": false}', []),  # seed 92150661: an error whatever its words say, and none for want of capacity
+        (202, b"{}", ["hasty offer"]),
+    ],
+)
+def test_who_was_refused_for_another_reason_need_not_wait(court, status, body, found):
     item = court.applied(placement=PATIENT)
     court.records(item, "a-x", configuration=OWN)
-    court.answers("a-x", status, body=REFUSED)
+    court.answers("a-x", status, body=body)
     court.passes(50.0)
     court.records(item, "a-x", configuration=OTHER, id="y")
     court.orders("a-x", configuration=OTHER)

@@ -67,6 +67,29 @@ def test_a_cloud_that_only_pretends_to_destroy_is_no_cause_for_calls(court):
     assert not court.world.cloud.called("a-x")
 
 
+@pytest.mark.parametrize(
+    ("refused", "orders", "found"),
+    [
+        (True, 17, []),  # seed 92034909: as often as the message says
+        (True, 18, ["causeless refused orders"]),
+        (False, 8, []),
+        (False, 9, ["causeless orders"]),
+    ],
+)
+def test_what_the_cloud_refuses_is_ordered_as_often_as_the_message_says(court, refused, orders, found):
+    life = court.judge.books.lives[court.applied()["metadata"]["uid"]]
+    court.passes(1000)
+    court.judge.disturbed()
+    for _ in range(orders):
+        court.passes(200)
+        court.judge.rates.mutated(life, "writes")
+        court.judge.rates.mutated(life, "orders")
+        court.judge.rates.mutated(life, "writes")
+        if refused:
+            court.judge.rates.refused(life)
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("place", "found"), [("acme", ["causeless calls"]), ("other", [])])
 def test_power_calls_without_a_cause_are_counted_for_the_vm_that_they_are_sent_to(court, place, found):
     court.bought(powerState="Stopped")
