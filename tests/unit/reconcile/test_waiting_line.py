@@ -60,7 +60,12 @@ def waits(uid, since=0, *offers, **more):
             {"x": Offer("a")},
             "an order without a pool counts in each: else the later order might get the place of the earlier (seed 92150716)",
         ),
-        ([waits("x", 0, Offer("a")), waits("y", 1, Offer("a"))], {A: 2, C: 1}, {"x": Offer("a"), "y": Offer("a")}, "two in one"),
+        (
+            [waits("x", 0, Offer("a")), waits("y", 1, Offer("a"))],
+            {A: 2, C: 1},
+            {"x": Offer("a"), "y": Offer("a")},
+            "two in one",
+        ),
         ([waits("x", 0, Offer("a"), default_pool="p")], {A: 1, Offer("a", "q"): 1}, {"x": Offer("a")}, "the account's pool"),
     ],
 )
