@@ -82,7 +82,7 @@ class Rates:
             self.disturbed()
 
     def refused(self, life: Life) -> None:
-        """The cloud has answered an order of this object with an error: a cause for some passes, but not for all that follows."""
+        """The cloud has answered an order of this object with an error: a cause for passes, but not for all that follows."""
         self._causes += 1
         self.mutated(life, "refused orders")
 
