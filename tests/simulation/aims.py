@@ -31,6 +31,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a namespace copies the disk of another's VM": ("shared account", "own account"),
     "a VM is destroyed before its final snapshot is ready": ("saved and let go",),
     "a lost VM is recreated though its spec does not ask for that": ("lost unasked",),
+    "a VM is replaced though its spec does not allow that": ("replaced",),
     "a VM is recreated without end": ("lost again and again",),
     "a new process asks the cloud for a final snapshot again at once": ("namespace goes with what must be saved",),
     "a namespace adopts the VPC of another": ("shared account", "own account"),

@@ -53,6 +53,7 @@ class Calling:
             "VMFailed": self._is_broken,
             "OrderOverdue": self._is_overdue,
             "RecreationLimited": self._is_recreated_often,
+            "Replacing": lambda life: life.keeps() and life.uid in self._world.judge.recreating.differs_since,
             "VMLost": lambda life: not self._has_its_own(life),
             "SnapshotLost": lambda life: not self._has_its_own(life),
             "VPCLost": lambda life: not self._has_its_own(life),

@@ -9,7 +9,8 @@ from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
-from gpucloud.reconcile.gpuvm import on_loss, recreate
+from gpucloud.reconcile.gpuvm import on_loss, recreate, template
+from gpucloud.reconcile.gpuvm.facts import VmFacts
 from gpucloud.reconcile.gpuvm.final_snapshot import _again_from
 from simulation.planting import Defect, named, replace
 
@@ -34,10 +35,16 @@ def recreated_unasked() -> None:
     replace(on_loss.asks_recreation, lambda _: True)
 
 
+@named(FEATURES, "a VM is replaced though its spec does not allow that")
+def replaced_unasked() -> None:
+    """spec.replacePolicy: Never is read as Recreate."""
+    replace(VmFacts.changes, property(lambda f: () if f.adopted or f.meta.deleting else template.changes(f.spec, f.order)))
+
+
 @named(FEATURES, "a VM is recreated without end")
 def recreated_without_end() -> None:
     """The limit counts nothing."""
-    replace(recreate._limited, lambda *_: None)
+    replace(recreate.limited, lambda *_: None)
 
 
 @named(FEATURES, "a new process sends a host's announced operation again")

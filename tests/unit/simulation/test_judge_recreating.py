@@ -83,6 +83,42 @@ def test_a_status_may_say_that_the_limit_is_reached_only_when_it_is(court, times
     assert court.judge.recreating.is_limited(life) is true
 
 
+REPLACES = {"replacePolicy": "Recreate"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "change", "found"),
+    [
+        (REPLACES, {"rootDiskGiB": 300}, []),
+        (REPLACES, {"powerState": "Stopped"}, ["unasked"]),
+        ({}, {"rootDiskGiB": 300}, ["unasked"]),
+        (REPLACES | {"deletion": {"policy": "Retain"}}, {"rootDiskGiB": 300}, ["unasked"]),
+    ],
+    ids=["it is not as its spec says", "that needs no other VM", "not asked for", "retained"],
+)
+def test_only_a_vm_that_is_not_as_its_spec_says_is_replaced_and_only_if_that_asks_for_it(court, spec, change, found):
+    item = court.bought(**spec)
+    court.passes(60.0)
+    court.world.actors.owner.patch(item, {"spec": change})
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == found
+    if not found:
+        recreates(court, item, "Gone")
+        assert court.oracles == []
+
+
+@pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["unasked"])])
+def test_a_change_that_was_taken_back_a_moment_ago_may_still_be_carried_out(court, after, found):
+    item = court.bought(**REPLACES)
+    court.passes(60.0)
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": None}})
+    court.passes(after)
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    assert [one for one in court.oracles if one == "unasked"] == found
+
+
 def test_failed_vms_that_are_replaced_count_with_the_deletion_guard(courts):
     it = courts(brake_vms=1)
     for name in ("a", "b"):
