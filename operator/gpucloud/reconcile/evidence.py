@@ -13,8 +13,9 @@ from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import continuity
 from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
-from gpucloud.reconcile.placement import as_ordered
+from gpucloud.reconcile.placement import Placement, as_ordered
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent
 
@@ -148,6 +149,21 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+
+
+def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now: float) -> TrackedOrder:
+    """Return the order of a resource that bears the object's mark in another place than ``proofs.here``: it is followed there.
+
+    What was answered to a destroying call for the other place says nothing of this one.
+    """
+    here, order = proofs.here, tracked.order
+    if order is None or not order.name:
+        order = unordered(here, proofs.uid, proofs.nonce)
+    cluster = None if same_cluster(there.cluster, order.cluster) else there.cluster
+    placed = Placement(None, cluster, None if there.vpc == order.vpc else there.vpc)
+    fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None}
+    moved = after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now)
+    return replace(moved, absence_counts_from=None, unresolved=False, sightings=Sightings())
 
 
 def recovered_from(tracked: TrackedOrder) -> float:

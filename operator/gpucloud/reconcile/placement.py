@@ -10,6 +10,8 @@ from gpucloud.reconcile.transitions import MAY_EXIST
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
+    from gpucloud.reconcile.facts import CallHistory
+    from gpucloud.reconcile.order import TrackedOrder
 
 
 class Placement(NamedTuple):
@@ -98,6 +100,27 @@ def is_moved(order: Order | None, wanted: Identity) -> bool:
         return False
     elsewhere = order.cluster.casefold() != wanted.cluster.casefold() or order.name != wanted.name
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
+
+
+def may_be_anywhere(tracked: TrackedOrder, history: CallHistory) -> bool:
+    """Whether the record does not tell in which cluster a resource of this object is, if there is one.
+
+    Another process wrote the record, or it was lost: it may be older than the last order, and the spec may have named another
+    place then. It tells where a listing of this process has shown the resource there; not so if that was found by a search,
+    since it was not where the record said.
+    """
+    if history.seen_new or tracked.own:
+        return False
+    return tracked.sightings.last is None or cloud_placement(tracked.order) is not None
+
+
+def search_from(history: CallHistory, grace: float) -> float:
+    """Return the mono time from which listings tell where an object that is being deleted may have a resource.
+
+    Another process may have ordered it a moment before this one began.
+    """
+    began = history.first_seen + grace
+    return began if history.deletion_seen is None else max(began, history.deletion_seen)
 
 
 def moved_message(order: Order, wanted: Identity) -> str:
