@@ -32,6 +32,20 @@ def test_status_ends_with_3_when_something_is_stalled(api, plugin):
     assert "train is Rejected." in out
 
 
+@pytest.mark.parametrize(
+    ("how", "paused", "code", "why"),
+    [
+        ("Unknown", True, 3, "it stays so until a person resumes it"),
+        ("Working", True, 3, "the same"),
+        ("Ready", True, 0, "a pause of what is as asked is what somebody wants"),
+        ("Working", False, 0, "it goes on by itself"),
+    ],
+)
+def test_status_ends_with_3_when_a_pause_keeps_something_from_what_is_asked(api, plugin, how, paused, code, why):
+    api.add(a_vm_body("train", how, annotations={"gpucloud.dev/paused": "true"} if paused else {}))
+    assert plugin("status")[0] == code, why
+
+
 @pytest.mark.parametrize(("form", "parse"), [("json", json.loads), ("yaml", yaml.safe_load)])
 def test_status_for_programs(api, plugin, form, parse):
     api.add(a_vm_body(), a_vm_body("other", namespace="elsewhere"))
@@ -238,41 +252,6 @@ def test_wait_outlasts_an_apiserver_that_is_away_for_a_while(api, plugin):
     code, _, err = plugin("wait", "gvm/a", "--timeout", "30s")
     assert code == 0
     assert "does not answer" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "command"),
-    [
-        ((), "ssh -l ubuntu 198.51.100.2"),
-        (("-l", "root", "--private"), "ssh -l root 10.0.0.2"),
-        (("--", "-p", "22", "nvidia-smi", "-L"), "ssh -l ubuntu 198.51.100.2 -p 22 nvidia-smi -L"),
-        (("--", "echo 'a b'"), "ssh -l ubuntu 198.51.100.2 'echo '\"'\"'a b'\"'\"''"),
-    ],
-)
-def test_ssh_prints_its_command(api, plugin, words, command):
-    api.add(a_vm_body(status={"ip": "198.51.100.2", "privateIp": "10.0.0.2"}))
-    code, out, _ = plugin("ssh", "train", "--print", *words)
-    assert (code, out) == (0, f"{command}\n")
-
-
-@pytest.mark.parametrize(
-    ("address", "code", "says"),
-    [
-        ("", 1, "has no public address yet"),
-        ("-oProxyCommand=touch owned", 1, "is not an IP address"),
-        ("evil.example", 1, "is not an IP address"),
-    ],
-)
-def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, code, says):
-    api.add(a_vm_body(status={"ip": address}))
-    found, out, err = plugin("ssh", "train", "--print")
-    assert (found, out) == (code, "")
-    assert says in err
-
-
-def test_ssh_takes_no_option_for_a_users_name(api, plugin):
-    api.add(a_vm_body(status={"ip": "198.51.100.2"}))
-    assert plugin("ssh", "train", "--print", "--login=-oProxyCommand=x")[0] == 2
 
 
 def test_doctor_through_the_users_own_rights(api, plugin):

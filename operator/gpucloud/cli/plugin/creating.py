@@ -65,7 +65,7 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
             f"{object_name(wanted.name)}."
         )
     if not wanted.ssh_keys:
-        raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key.")
+        raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
     if wanted.image and wanted.snapshot:
         raise _wrong("--image and --snapshot: a root disk is made from one of them.")
     return _with_vpc(_with_place(wanted, known), known)

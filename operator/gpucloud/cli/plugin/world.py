@@ -155,6 +155,12 @@ class Cause:
         """How it stands; what is missing is for a person to make."""
         return Standing.STALLED if self.thing is None else standing(self.thing)
 
+    @property
+    def calls_a_person(self) -> bool:
+        """Whether it stays as it is until a person acts: it is Stalled or missing, or paused before it is as asked."""
+        paused = self.thing is not None and self.thing.paused and self.standing is not Standing.READY
+        return paused or self.standing is Standing.STALLED
+
 
 def causes(world: World) -> tuple[Cause, ...]:
     """All root causes: what a person must see to first, of these what most others wait for."""

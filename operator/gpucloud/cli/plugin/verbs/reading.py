@@ -10,7 +10,6 @@ from gpucloud.cli.plugin import overview, show, watching
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, look, looking
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
@@ -61,7 +60,7 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     else:
         show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
     found = overview.concerning(causes(seen.world), seen.only)
-    return ExitCode.FOUND if any(cause.standing is Standing.STALLED for cause in found) else ExitCode.OK
+    return ExitCode.FOUND if any(cause.calls_a_person for cause in found) else ExitCode.OK
 
 
 def _check(choice: _Choice, output: Output, *, watch: bool) -> None:

@@ -43,9 +43,10 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
     which = "private" if private else "public"
     address = item.text("privateIp" if private else "ip")
     if not address:
-        raise PluginError(
-            f"{item.key} has no {which} address yet: wait with `kubectl gpucloud wait {item.key}`. {message(item)}".rstrip()
-        )
+        way_out = f"start it with `kubectl gpucloud start {item.key.name} --wait`"
+        if item.spec.get("powerState") != "Stopped":
+            way_out = f"wait with `kubectl gpucloud wait {item.key}`"
+        raise PluginError(f"{item.key} has no {which} address now: {way_out}. {message(item)}".rstrip())
     try:
         ipaddress.ip_address(address)
     except ValueError:
