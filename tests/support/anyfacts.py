@@ -223,6 +223,7 @@ def common(r, model, base, recorded_as, ids):
         "namespace_terminating": seldom(r, True, False),
         "synced": seldom(r, False, True),
         "nonce": "new",
+        "unsearched": seldom(r, Unknown(0.0, r.choice(list(UnknownReason)), "Hou1"), None) if deleting else None,
     }
 
 

@@ -25,6 +25,7 @@ class MakingCloud(FakeCloud):
         self.vms = {}  # by id, in the order in which they came
         self.odd, self.answer, self.makes = {}, None, True
         self.lag = 0.0  # seconds until a listing shows a new VM
+        self.clusters = {None, "Msc1"}
         self.world(KEY, GetVpcs=[VPC])
 
     def add(self, name, **more):
@@ -40,7 +41,7 @@ class MakingCloud(FakeCloud):
         if operation == "DestroyServer":
             here[operation] = {"status": "accepted"}
             self.vms.pop(request.url.params["Id"], None)
-        if operation == "GetServers" and request.url.params.get("Cluster") not in {None, "Msc1"}:
+        if operation == "GetServers" and request.url.params.get("Cluster") not in self.clusters:
             return failed(400, "unknown cluster")
         if operation != "CreateServer":
             return await super().handle_async_request(request)
@@ -49,6 +50,35 @@ class MakingCloud(FakeCloud):
         here[operation] = self.add(record.pop("id"), **record) if self.makes else record
         answer = await super().handle_async_request(request)
         return answer if self.answer is None else self.answer
+
+
+class ManyClusters(MakingCloud):
+    """Each listing shows one cluster, and each call concerns one; ``hidden`` ones cannot be listed."""
+
+    def __init__(self, *clusters):
+        super().__init__()
+        self.clusters |= {*clusters}
+        self.world(KEY, GetAll=["Msc1", *clusters], GetVpcs=[VPC, *(VPC | {"cluster": cluster} for cluster in clusters)])
+        self.hidden = set()
+
+    async def handle_async_request(self, request):
+        operation, asked = request.url.path.rsplit("/", 1)[1], request.url.params
+        if operation == "GetServers" and asked.get("Cluster") in self.hidden:
+            return failed(503, "Try again later")
+        if operation != "DestroyServer":
+            answer = await super().handle_async_request(request)
+            return answer if operation != "GetServers" or answer.status_code != 200 else self.listed(asked.get("Cluster"))
+        self.calls.append((KEY, operation, dict(asked)))
+        for key, (_, one) in self.vms.items():
+            if (one["id"], one["cluster"]) == (asked["Id"], asked["Cluster"]):
+                del self.vms[key]
+                return httpx.Response(202, content=json.dumps({"status": "accepted"}).encode())
+        return failed(404, "no such VM")
+
+    def listed(self, cluster):
+        now = asyncio.get_running_loop().time()
+        items = [one for shown, one in self.vms.values() if shown <= now and cluster in {None, one["cluster"]}]
+        return httpx.Response(200, content=json.dumps({"items": items}).encode())
 
 
 class History:

@@ -13,15 +13,16 @@ from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import continuity
 from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
+from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
-from gpucloud.reconcile.placement import as_ordered
+from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from gpucloud.reconcile.facts import Now, Observation
+    from gpucloud.reconcile.facts import CallHistory, Now, Observation
     from gpucloud.reconcile.naming import Identity
 
 
@@ -69,6 +70,27 @@ def missing_from(tracked: TrackedOrder, grace: float, first_seen: float) -> floa
 def status_lost_until(first_seen: float, grace: float) -> float:
     """Return the mono time from which a listing lacks what was ordered before the status was lost: perhaps a moment before."""
     return first_seen + ACCEPTED_GRACES * grace
+
+
+def may_be_anywhere(tracked: TrackedOrder, history: CallHistory) -> bool:
+    """Whether the record does not tell in which cluster a resource of this object is, if there is one.
+
+    Another process wrote the record, or it was lost: it may be older than the last order, and the spec may have named another
+    place then. It tells where a listing of this process has shown the resource there; not so if that was found by a search,
+    since it was not where the record said.
+    """
+    if history.seen_new or tracked.own:
+        return False
+    return tracked.sightings.last is None or cloud_placement(tracked.order) is not None
+
+
+def search_from(history: CallHistory, grace: float) -> float:
+    """Return the mono time from which listings tell where an object that is being deleted may have a resource.
+
+    Another process may have ordered it a moment before this one began.
+    """
+    began = history.first_seen + grace
+    return began if history.deletion_seen is None else max(began, history.deletion_seen)
 
 
 def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> TrackedOrder:
@@ -148,6 +170,21 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+
+
+def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now: float) -> TrackedOrder:
+    """Return the order of a resource that bears the object's mark in another place than ``proofs.here``: it is followed there.
+
+    What was answered to a destroying call for the other place says nothing of this one.
+    """
+    here, order = proofs.here, tracked.order
+    if order is None or not order.name:
+        order = unordered(here, proofs.uid, proofs.nonce)
+    cluster = None if same_cluster(there.cluster, order.cluster) else there.cluster
+    placed = Placement(None, cluster, None if there.vpc == order.vpc else there.vpc)
+    fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None}
+    moved = after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now)
+    return replace(moved, absence_counts_from=None, unresolved=False, sightings=Sightings())
 
 
 def recovered_from(tracked: TrackedOrder) -> float:

@@ -134,6 +134,7 @@ IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
     (S.SEEN, E.TAKEN_OVER): "whether it is there still, the listings of this process say",
     (S.LOST, E.TAKEN_OVER): "whether it is back, the listings of this process say",
     (S.DESTROYING, E.TAKEN_OVER): "the record says that its destruction may be under way; its wait begins again",
+    (S.SEEN, E.SHOWN): "a search before a deletion shows it in another place: the record says so from then on",
     (S.DESTROYING, E.SHOWN): "it is listed until its destruction is done",
     (S.NOT_ORDERED, E.NAME_TAKEN): _ANOTHERS,
     (S.UNCLEAR, E.NAME_TAKEN): "the order may have made it, or anybody: a person must look",

@@ -44,6 +44,47 @@ def fingerprint(k):
             Reason.DELETING,
             action=k.destroy,
         ),
+        **{
+            f"its cluster lacks it, and {why}": Row(
+                "an older record, or none: it may be where the spec said before",
+                k.deleting | {"history": replace(OLD, seen_new=True), "unsearched": Unknown(NOW, cause, where)},
+                reason,
+                progress=progress,
+                says=says,
+            )
+            for why, cause, where, reason, progress, says in (
+                ("no other was searched", UnknownReason.NOT_LISTED, "", Reason.DELETING, "Reconciling", "in every cluster"),
+                (
+                    "another does not answer",
+                    UnknownReason.UNREACHABLE,
+                    "Hou1",
+                    Reason.DELETION_BLOCKED,
+                    "Reconciling",
+                    ("Cluster 'Hou1' cannot be read now", "spec.deletion.policy: Retain"),
+                ),
+                (
+                    "another may not be listed",
+                    UnknownReason.FORBIDDEN,
+                    "Hou1",
+                    Reason.DELETION_BLOCKED,
+                    "Stalled",
+                    ("Cluster 'Hou1'", "lacks the permission"),
+                ),
+                (
+                    "nobody knows which others there are",
+                    UnknownReason.REFUSED,
+                    "",
+                    Reason.DELETION_BLOCKED,
+                    "Stalled",
+                    "The list of clusters cannot be read now",
+                ),
+            )
+        },
+        "no cluster needs a search for what is retained": Row(
+            "nothing is destroyed",
+            k.leaving | {"spec": k.retains, "unsearched": Unknown(NOW, UnknownReason.UNREACHABLE, "Hou1")},
+            released=Reason.RETAINED,
+        ),
         "never ordered and not there: free": Row(
             "nothing was made",
             k.deleting | {"history": replace(OLD, seen_new=True)},

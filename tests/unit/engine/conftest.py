@@ -203,7 +203,7 @@ class FakeSession:
         self.vms, self.snapshots, self.vpcs = FakeInventory(), FakeInventory(), FakeInventory()
         self.capacity = FakeLines()
         self.inventories = {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
-        self.vms_anywhere = Anywhere(self.vms)
+        self.anywhere = {"vms": Anywhere(self.vms), "snapshots": Anywhere(self.snapshots)}
         self.learned = Learned(tenants=frozenset(tenants))
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False

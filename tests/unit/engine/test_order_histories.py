@@ -349,10 +349,21 @@ async def test_a_cluster_that_was_changed_all_the_same_moves_nothing(it):
     assert "Set spec back" in it.words
     assert (it.status["order"], len(it.cloud.asked("CreateServer"))) == (ordered, 1)
     it.delete()
+    await it.until(lambda: it.gone)
+    assert it.cloud.vms == {}
+
+
+async def test_a_chosen_name_whose_cluster_was_changed_is_not_followed_there(it):
+    """Only the record says that it was ordered elsewhere, and people can edit a status."""
+    await it.apply(**CHOSEN)
+    await it.until(lambda: it.ready == "True/Running")
+    it.change(spec={"cluster": "Hou1"})
+    await it.until(lambda: it.ready == "Unknown/InvalidSpec")
+    it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked")
     assert "spec.deletion.policy: Retain" in it.words
     await asyncio.sleep(15 * GRACE)
-    assert (it.gone, list(it.cloud.vms)) == (False, [OURS])
+    assert (it.gone, list(it.cloud.vms)) == (False, ["prod"])
     it.change(spec={"cluster": "Msc1"}, **GOING)
     await it.until(lambda: it.gone)
     assert it.cloud.vms == {}

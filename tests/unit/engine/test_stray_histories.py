@@ -11,37 +11,15 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
 from support.fakes import a_resource
-from support.orderrig import KEY, VPC, History, MakingCloud, failed
+from support.orderrig import History, ManyClusters
 
 pytestmark = pytest.mark.looptime
 OURS = external_name("train", "u-train", TAG)
 
 
-class TwoClusters(MakingCloud):
-    """Each listing shows one cluster; ``hidden`` ones cannot be listed."""
-
-    def __init__(self):
-        super().__init__()
-        self.world(KEY, GetAll=["Msc1", "Hou1"], GetVpcs=[VPC, VPC | {"id": "8", "cluster": "Hou1"}])
-        self.hidden = set()
-
-    async def handle_async_request(self, request):
-        operation, cluster = request.url.path.rsplit("/", 1)[1], request.url.params.get("Cluster")
-        if operation != "GetServers" or cluster is None:
-            return await super().handle_async_request(request)
-        if cluster in self.hidden:
-            return failed(503, "Try again later")
-        everything, request.url = self.vms, request.url.copy_set_param("Cluster", "Msc1")
-        self.vms = {name: (shown, one) for name, (shown, one) in everything.items() if one["cluster"] == cluster}
-        try:
-            return await super().handle_async_request(request)
-        finally:
-            self.vms = everything
-
-
 @pytest.fixture
 async def it(monkeypatch):
-    cloud = TwoClusters()
+    cloud = ManyClusters("Hou1")
     monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
     made = await History(cloud).start()
     yield made
@@ -132,3 +110,13 @@ async def restored_unordered(it, cluster):
     it.engine = None
     await it.start()
     it._show("ADDED", a_resource("GpuVM", uid="u-train", spec={"cluster": cluster}))
+
+
+async def test_an_object_that_asks_to_adopt_the_stray_does_not_hide_it(it):
+    """The name says whose it is; a second VM was bought, since the other object claimed the first."""
+    await restored(it)
+    other = a_resource("GpuVM", uid="u-other", name="other", spec={"vmName": OURS, "adoption": "Required"})
+    it._show("ADDED", other)
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    await asyncio.sleep(300)
+    assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == ([OURS], 1)

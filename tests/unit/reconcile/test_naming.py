@@ -99,6 +99,20 @@ def test_the_place_is_the_specs_even_if_status_names_another():
     assert (found.cluster, found.vpc) == ("Msc1", "acme")
 
 
+@pytest.mark.parametrize(
+    ("why", "spec", "recorded", "place"),
+    [
+        ("its name proves whose it is, wherever it stands", a_spec(), RECORDED_UNDER_ANOTHER_TAG, ("Hou1", "elsewhere")),
+        ("a record of another name proves nothing", a_spec(), "somebody-elses", ("Msc1", "acme")),
+        ("a chosen name may be another's there", a_spec(vmName="mine"), "mine", ("Msc1", "acme")),
+    ],
+)
+def test_what_is_deleted_is_looked_for_where_it_was_ordered(why, spec, recorded, place):
+    order = own_record(an_order(recorded, vpc="elsewhere", cluster="Hou1"), UID)
+    found = identity(an_object(deleting=True), spec, order, "tagaa")
+    assert (found.cluster, found.vpc) == place, why
+
+
 REFERS = a_spec(vpc=None, vpcRef={"name": "net"})
 OURS = external_name("train", UID, "tagaa")
 

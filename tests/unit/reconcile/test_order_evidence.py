@@ -8,8 +8,8 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Origin
+from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
 from gpucloud.reconcile.continuity import Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
@@ -256,3 +256,30 @@ def test_the_vpc_of_what_was_seen_is_the_listings_where_no_reference_tells_it(he
     found = Present(a_record(namespace=namespace), SINCE)
     proofs = replace(MARKED, here=HERE._replace(vpc=here))
     assert look(found, proofs)(TrackedOrder(None, SINCE)).order.vpc == vpc
+
+
+THERE = HERE._replace(cluster="Hou1", vpc="other")
+FOLLOWED = dict.fromkeys((S.NOT_ORDERED, S.REFUSED, S.LOST, S.OVERDUE, S.UNCLEAR, S.ACCEPTED, S.SEEN), S.SEEN)
+
+
+@pytest.mark.parametrize(("state", "then"), [*FOLLOWED.items(), (S.GONE, S.DESTROYING), (S.DESTROYING, S.DESTROYING)])
+def test_what_bears_the_mark_in_another_place_is_followed_there(state, then):
+    before = replace(at(state, own=False), absence_counts_from=SINCE, sightings=Sightings(SINCE))
+    found = evidence.found_elsewhere(before, MARKED, THERE, SINCE + 9)
+    assert found.order.state is then
+    assert placement.actual_identity(HERE, found.order) == THERE
+    assert (found.absence_counts_from, found.sightings.last, found.own) == (None, None, False)
+
+
+def test_what_no_record_told_of_is_followed_with_a_record_of_its_own():
+    proofs = replace(MARKED, uid="u1", nonce="new")
+    found = evidence.found_elsewhere(TrackedOrder(None, SINCE), proofs, HERE._replace(cluster="Hou1"), SINCE)
+    order = found.order
+    assert (order.state, order.origin, order.cluster, order.cloud_cluster, order.cloud_vpc) == (
+        S.SEEN,
+        Origin.CREATED,
+        "Msc1",
+        "Hou1",
+        None,
+    )
+    assert order.id.startswith("new-")

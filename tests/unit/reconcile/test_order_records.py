@@ -10,7 +10,8 @@ import pytest
 
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.continuity import Sightings
+from gpucloud.reconcile.facts import Absent, CallHistory
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.transitions import MAY_EXIST
@@ -27,6 +28,9 @@ from support.orderevents import (
     at,
     shown,
 )
+
+OLD = CallHistory(first_seen=SINCE - 100)
+FOUND_ELSEWHERE = evidence.found_elsewhere(at(S.GONE, own=False), MARKED, HERE._replace(cluster="Hou1"), SINCE)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +78,28 @@ def test_what_is_lost_is_looked_for_as_it_was_ordered(order, cloud_id):
 )
 def test_a_spec_that_names_another_place_than_what_may_stand(order, moved):
     assert placement.is_moved(order, HERE) is moved
+
+
+@pytest.mark.parametrize(
+    ("tracked", "history", "anywhere", "why"),
+    [
+        (TrackedOrder(None, SINCE), OLD, True, "the status was lost"),
+        (TrackedOrder(None, SINCE), replace(OLD, seen_new=True), False, "this process saw it before any order"),
+        (at(S.NOT_ORDERED, own=False), OLD, True, "an older backup says so, too"),
+        (at(S.LOST, own=False), OLD, True, "another order may have followed"),
+        (at(S.SEEN), OLD, False, "this process ordered it"),
+        (at(S.SEEN, own=False, sightings=Sightings(SINCE)), OLD, False, "it was there"),
+        (replace(FOUND_ELSEWHERE, sightings=Sightings(SINCE)), OLD, True, "the record was wrong about where it is"),
+    ],
+)
+def test_whether_a_record_tells_where_to_look(tracked, history, anywhere, why):
+    assert evidence.may_be_anywhere(tracked, history) is anywhere, why
+
+
+def test_a_search_before_a_deletion_waits_for_what_was_ordered_a_moment_before():
+    history = CallHistory(first_seen=SINCE)
+    deleted = [replace(history, deletion_seen=SINCE + after) for after in (0.0, 10 * GRACE)]
+    assert [evidence.search_from(one, GRACE) - SINCE for one in (history, *deleted)] == [GRACE, GRACE, 10 * GRACE]
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,10 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
     assert not paused(f)
     assert not f.limits.observe_only
     assert f.synced
-    if retained(f) or f.owner is not None:
+    if retained(f):
+        return
+    assert f.unsearched is None
+    if f.owner is not None:
         return
     if seen(f):
         assert shown_gone(f)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.session")
 
+SEARCHED = ("vms", "snapshots")  # inventories whose records can bear an object's mark
 EVIDENCE_SECONDS = 60.0  # between two attempts to learn the credential's tenant, or its clusters
 LOGINS = frozenset({"Authenticate", "RefreshToken"})
 _REFUSED = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.LOGIN})
@@ -175,7 +176,9 @@ class AccountSession:
         self.vms: Inventory[VmRecord] = self.inventories["vms"]
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
-        self.vms_anywhere = Anywhere(self.client, self.vms, deps.clock, deps.tasks, deps.listener.wake)
+        self.anywhere = {
+            name: Anywhere(self.client, self.inventories[name], deps.clock, deps.tasks, deps.listener.wake) for name in SEARCHED
+        }
         self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
         self.capacity = Capacity(self.client, deps.clock, deps.tasks, deps.listener.wake, fast_poll=deps.intervals.pending)
         self.proving = False  # whether such an attempt is running
@@ -215,7 +218,8 @@ class AccountSession:
         await asyncio.gather(*tasks, return_exceptions=True)
         for inventory in self.inventories.values():
             await inventory.aclose()
-        await self.vms_anywhere.aclose()
+        for search in self.anywhere.values():
+            await search.aclose()
         await self.catalogue.aclose()
         await self.capacity.aclose()
         await self.client.aclose()

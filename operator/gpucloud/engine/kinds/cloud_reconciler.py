@@ -19,6 +19,7 @@ from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.engine.kinds.preconditions import Preconditions
+from gpucloud.engine.kinds.searches import Searches
 from gpucloud.engine.kinds.sending import Sender
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
@@ -77,7 +78,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker, self.dependents)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)
-        self._observer = Observer(self, deps, self._tracker)
+        self._searches = Searches(self.inventory_name)
+        self._observer = Observer(self, deps, self._tracker, self._searches)
         self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
     @abstractmethod
@@ -310,6 +312,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         for other in sorted(self._ownership.drop(key.uid)):
             self._deps.wake(other)  # its Conflict may be over
         self._watches.put(key.uid, {})
+        self._searches.end(key.uid)
         self._wake_dependents(key)
         self._deps.references.drop(key)
         for vpc in self._deps.objects.vpcs.indexed(Deleting()):
@@ -339,6 +342,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             "may_adopt": not sharing.is_isolated(self._deps.objects, account),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),
             "nonce": seen.nonce,
+            "unsearched": seen.unsearched,
             "seen_tenancy": self._tracker.tenancy(meta.uid),
         }
 

@@ -12,16 +12,18 @@ from gpucloud.engine.cloud import observation
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile import placement
-from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.facts import DESTROYS, Absent, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
+    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.order_tracking import OrderTracker
+    from gpucloud.engine.kinds.searches import Searches
     from gpucloud.reconcile.core.facts import Subject
     from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Now, Observation
@@ -63,13 +65,14 @@ class Observed:
     found: Observation[Any]
     tracked: TrackedOrder
     nonce: str  # random: the beginning of a new record's id
+    unsearched: Unknown | None = None  # of an object that is being deleted: why its resource may be in another cluster
 
 
 class Observer:
     """Observes the resources of one kind."""
 
-    def __init__(self, kind: ObservedKind, deps: ReconcilerDeps, tracker: OrderTracker) -> None:
-        self._kind, self._deps, self._tracker = kind, deps, tracker
+    def __init__(self, kind: ObservedKind, deps: ReconcilerDeps, tracker: OrderTracker, searches: Searches) -> None:
+        self._kind, self._deps, self._tracker, self._searches = kind, deps, tracker, searches
 
     def observe(self, stored: CachedObject[Any, Any], spec: Any, account: ResolvedAccount) -> Observed:
         """Take in the order that status records and what listings show of it; return what is known now."""
@@ -82,15 +85,57 @@ class Observer:
         self._tracker.update(meta.uid, tracked)
         nonce = self._deps.entropy.token_hex(8)
         found = self._find(stored, spec, account, here, tracked)
+        seen = self._moved_on(stored, spec, account, Observed(now, here, found, tracked, nonce))
+        return self._searched(stored, spec, account, seen) if meta.deleting else seen
+
+    def _moved_on(self, stored: CachedObject[Any, Any], spec: Any, account: ResolvedAccount, seen: Observed) -> Observed:
+        """Return what is known after the order was moved by what the listings show."""
+        here, found, tracked = seen.identity, seen.found, seen.tracked
         while here is not None:
-            proofs = replace(self._kind.proofs(stored, spec, here, found), nonce=nonce)
-            tracked = self._tracker.observe(meta.uid, tracked, found, proofs, now)
+            proofs = replace(self._kind.proofs(stored, spec, here, found), nonce=seen.nonce)
+            tracked = self._tracker.observe(stored.meta.uid, tracked, found, proofs, seen.now)
             wanted = self._kind.identity(self._tracker.with_placement(stored), spec)
             if wanted == here or orders.may_exist(tracked.order):
                 break
             here = wanted  # what is where the cloud had placed it is another's
             found = self._find(stored, spec, account, here, tracked)
-        return Observed(now, here, found, tracked, nonce)
+        return replace(seen, identity=here, found=found, tracked=tracked)
+
+    def _searched(self, stored: CachedObject[Any, Any], spec: Any, account: ResolvedAccount, seen: Observed) -> Observed:
+        """Search every cluster for the mark of an object that is being deleted, if its record does not tell where it may be.
+
+        What is found is followed there as this object's, once nothing may exist where it was looked for.
+        """
+        uid, here, now = stored.meta.uid, seen.identity, seen.now
+        proofs = None if here is None else replace(self._kind.proofs(stored, spec, here, seen.found), nonce=seen.nonce)
+        if proofs is None or account.session is None or not self._must_search(uid, proofs, seen):
+            self._searches.end(uid)
+            return seen
+        there, unsearched = self._search(uid, account.session, proofs.here, now)
+        if there is None:
+            return replace(seen, unsearched=unsearched)
+        if isinstance(seen.found, Absent) and orders.may_exist(seen.tracked.order):
+            return replace(seen, unsearched=Unknown(now.mono, UnknownReason.NOT_LISTED))  # first what it was looked for here
+        tracked = evidence.found_elsewhere(seen.tracked, proofs, there, now.mono)
+        self._tracker.update(uid, tracked)
+        self._tracker.forget_calls(uid, DESTROYS)
+        found = self._find(stored, spec, account, there, tracked)
+        return self._moved_on(stored, spec, account, replace(seen, identity=there, found=found, tracked=tracked))
+
+    def _must_search(self, uid: str, proofs: Proofs, seen: Observed) -> bool:
+        """Whether the place where it was looked for lacks it or does not exist, and the record tells of no other."""
+        rejected = isinstance(seen.found, Unknown) and seen.found.cause is UnknownReason.REJECTED
+        if not (proofs.marked and (rejected or isinstance(seen.found, Absent))):
+            return False
+        return evidence.may_be_anywhere(seen.tracked, self._tracker.history(uid))
+
+    def _search(self, uid: str, session: AccountSession, here: Identity, now: Now) -> tuple[Identity | None, Unknown | None]:
+        """Return another place of the mark, or why it is not known that there is none."""
+        begin = evidence.search_from(self._tracker.history(uid), self._deps.limits.grace)
+        if now.mono < begin:
+            return None, Unknown(now.mono, UnknownReason.NOT_LISTED)
+        found, unsearched = self._searches.places_of(uid, session, here, begin)
+        return (found[0], None) if found else (None, unsearched)
 
     def _find(
         self,
@@ -106,7 +151,8 @@ class Observer:
             return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
-        wanted, order = self._kind.desired_identity(stored, spec), tracked.order
+        view = self._tracker.with_placement(stored) if stored.meta.deleting else stored
+        wanted, order = self._kind.desired_identity(view, spec), tracked.order
         if wanted is not None and order is not None and placement.is_moved(order, wanted):
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
         if account.session is None:

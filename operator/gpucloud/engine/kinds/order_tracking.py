@@ -40,6 +40,12 @@ class _Known:
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
 
 
+def _place(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
+    """Return where an order of this object is looked for: of one that is deleted, where it was ordered at last."""
+    placed = current_placement(order)
+    return (placed,) if order is None or not stored.meta.deleting else (placed, order.name, order.cluster, order.vpc)
+
+
 class OrderTracker:
     """Orders and call histories by UID, in the entries of the objects."""
 
@@ -84,7 +90,7 @@ class OrderTracker:
         known = self.latest(stored.meta.uid)
         if known is None or known.order is None or known.order is stored.order:
             return stored
-        if current_placement(known.order) == current_placement(stored.order):
+        if _place(known.order, stored) == _place(stored.order, stored):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 

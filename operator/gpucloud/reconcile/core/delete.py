@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import credential
+from gpucloud.reconcile import credential, evidence
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import stalled, working
@@ -43,6 +44,14 @@ def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = l
     ``prepare`` returns the kind's own step that must come before the destroying call, or None. It is called right before each
     such call.
     """
+    plan = _next_step(f, prepare)
+    if plan.release is None or f.unsearched is None or f.policy is DeletionPolicy.RETAIN:
+        return plan
+    return _await_search(f, f.unsearched)
+
+
+def _next_step(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
+    """Return the next step by what is seen where the resource should be."""
     for step in (retained, held_by_dependents):
         plan = step(f)
         if plan is not None:
@@ -182,6 +191,22 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return plan_status(f, working(Reason.DELETION_BLOCKED, message))
     requeue_at = f.now.mono + RECHECK_SECONDS if f.account_undecided else None  # nobody wakes it when clusters become known
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, message), requeue_at=requeue_at)
+
+
+def _await_search(f: CloudFacts[Any, S, Any], unsearched: Unknown) -> Plan[S]:
+    """Wait until every cluster is searched; name one that cannot be listed. What a listing shows wakes the object."""
+    noun, name = f.subject.noun, f.identity.name
+    if unsearched.cause is UnknownReason.NOT_LISTED:
+        words = f"Looking for {noun} {name!r} in every cluster: no record proves that it was ordered in none."
+        begin = evidence.search_from(f.history, f.limits.grace)
+        return meanwhile(f, working(Reason.DELETING, words), requeue_at=begin if f.now.mono < begin else None)
+    which, there = (f"Cluster {unsearched.detail!r}", "in it") if unsearched.detail else ("The list of clusters", "in any")
+    words = (
+        f"{which} cannot be read now ({unsearched.cause}), and {noun} {name!r} may be {there}. The operator keeps trying. "
+        f"{retain(f)}"
+    )
+    make = working if unsearched.cause is UnknownReason.UNREACHABLE else stalled
+    return replace(plan_status(f, make(Reason.DELETION_BLOCKED, words)), pending=False)
 
 
 def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:

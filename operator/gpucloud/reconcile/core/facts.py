@@ -21,6 +21,7 @@ from gpucloud.reconcile.facts import (
     ObjectFacts,
     Observation,
     Present,
+    Unknown,
 )
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.retention import deletion_policy
@@ -97,6 +98,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     nonce: str = ""  # random, new in each gathering: the beginning of a new record's id
     may_adopt: bool = True  # False: namespaces that share the operator's own account are isolated
     adoption_refused: Dependency | None = None  # why what the spec asks to adopt must not be adopted
+    unsearched: Unknown | None = None  # why its resource may be in a cluster that was not searched before it is deleted
     seen_tenancy: str | None = None  # tenant of what was ordered or is seen, as this process knows; status may not say it yet
 
     @property

@@ -24,12 +24,16 @@ def wanted(
     ``referred_vpc`` is the VPC's name that ``spec.vpcRef`` leads to, if there is such an object. The VPC recorded with this
     VM's own name comes before it: a GpuVpc may go, and another of its name stand for another VPC. With neither it is an
     empty one: then the name is looked for in all VPCs.
+
+    Of an object that is being deleted a recorded name of its own says where the VM is, whatever the spec names by now.
     """
-    name, vpc = spec.vm_name, spec.vpc
+    name, vpc, cluster = spec.vm_name, spec.vpc, spec.cluster
     if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
+        if meta.deleting and name is None:
+            vpc, cluster = order.vpc, order.cluster or cluster
         name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
-    return naming.Identity(cluster=spec.cluster, vpc=vpc or referred_vpc or "", name=name)
+    return naming.Identity(cluster=cluster, vpc=vpc or referred_vpc or "", name=name)
 
 
 def identity(

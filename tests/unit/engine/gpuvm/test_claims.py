@@ -86,8 +86,8 @@ async def test_a_search_goes_on_with_the_credential_that_the_account_has_now(rig
         rig.reconcilers.accounts.own = Account(OWN_ACCOUNT, rig.reconcilers.attached(session))
         await rig.facts("u1")
         await rig.facts("u2")
-        assert session.vms_anywhere.searching == {"u1"}, "what is recorded is not looked for"
-    assert old.vms_anywhere.searching == set()
+        assert session.anywhere["vms"].searching == {"u1"}, "what is recorded is not looked for"
+    assert old.anywhere["vms"].searching == set()
 
 
 @pytest.mark.parametrize(

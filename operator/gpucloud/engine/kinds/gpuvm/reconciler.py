@@ -117,7 +117,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             lambda stored, spec: self.account(stored, spec).session,
             self.order_of,
         )
-        self._unclaimed = Unclaimed(store, self._ownership, deps.objects.tag)
+        self._unclaimed = Unclaimed(store, self._ownership, self._searches, deps.objects.tag)
         self._publisher = Publisher(deps.kube, store, self._tracker)
         self._final = FinalSnapshots(deps, store, self._tracker)
         self._waiting = WaitingGpuVMs(store, self._tracker, lambda stored, spec: self.account(stored, spec).session)
@@ -225,7 +225,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
         self._publisher.drop(key.uid)
-        self._unclaimed.end_search(key.uid)
         self._waiting.put(key.uid, None)
 
     def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:

@@ -14,8 +14,8 @@ from gpucloud.reconcile.core.create import free_from
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.accounts import ResolvedAccount
-    from gpucloud.engine.cloud.anywhere import Anywhere
     from gpucloud.engine.kinds.ownership import Ownership
+    from gpucloud.engine.kinds.searches import Searches
     from gpucloud.reconcile.facts import Unknown
     from gpucloud.reconcile.gpuvm import VmFacts
     from gpucloud.reconcile.naming import Identity
@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 class Unclaimed:
     """Looks for VMs among those that a session lists."""
 
-    def __init__(self, store: Store[Any, Any], ownership: Ownership, tag: str) -> None:
-        self._store, self._ownership, self._tag = store, ownership, tag
-        self._searches: dict[str, Anywhere] = {}  # by UID of the objects that look in every cluster
+    def __init__(self, store: Store[Any, Any], ownership: Ownership, searches: Searches, tag: str) -> None:
+        self._store, self._ownership, self._searches, self._tag = store, ownership, searches, tag
 
     def has_owner(self, uid: str, claim: Claim) -> bool:
-        """Whether an object claims this VM, or the name has the fingerprint of another object's UID.
+        """Whether another object claims this VM, or the name has the fingerprint of another object's UID.
 
-        That object may claim another place by now: its spec was edited, or its status lost.
+        That object may claim another place by now: its spec was edited, or its status lost. What bears this object's own
+        fingerprint is no other's: whoever claims it is in Conflict.
         """
+        if naming.proves(claim.identity.name, uid):
+            return False
         mark = naming.read_mark(claim.identity.name, self._tag)
         owners = [] if mark is None else self._store.indexed(Marked(mark.fingerprint))
         return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
@@ -53,23 +55,21 @@ class Unclaimed:
         """
         if not _must_search(facts) or account.session is None:
             return ()
-        url, here, uid, search = account.session.url, facts.identity, facts.meta.uid, account.session.vms_anywhere
-        self._searches[uid] = search
-        found, unknown = search.places_of(uid, here.name, free_from(facts))
-        others = (there for there in found if there.vpc != here.vpc or not naming.same_cluster(there.cluster, here.cluster))
-        return tuple(there for there in others if not self.has_owner(uid, Claim(url, there))) or unknown or ()
-
-    def end_search(self, uid: str) -> None:
-        """Look in no other cluster for this object's VM."""
-        search = self._searches.pop(uid, None)
-        if search is not None:
-            search.end_search(uid)
+        url, here, uid = account.session.url, facts.identity, facts.meta.uid
+        found, unknown = self._searches.places_of(uid, account.session, here, free_from(facts))
+        return tuple(there for there in found if not self.has_owner(uid, Claim(url, there))) or unknown or ()
 
     def end_old_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
-        """The same, if the object does not need it any more, or looks with another credential now."""
-        search = None if account.session is None else account.session.vms_anywhere
-        if not _must_search(facts) or self._searches.get(facts.meta.uid) is not search:
-            self.end_search(facts.meta.uid)
+        """Look in no other cluster for an object that does not need it any more, or looks with another credential now.
+
+        The search before an object is deleted is ended where it is begun.
+        """
+        if facts.meta.deleting:
+            return
+        if _must_search(facts):
+            self._searches.end_other(facts.meta.uid, account.session)
+        else:
+            self._searches.end(facts.meta.uid)
 
 
 def _must_search(facts: VmFacts) -> bool:
