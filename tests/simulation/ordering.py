@@ -92,7 +92,7 @@ class Ordering(Verdicts):
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
-                self.choosing.orders(life, asked, self.heard_within())
+                self.choosing.orders(life, self._world.cloud.orders.of(life.uid)[-1], self.heard_within())
 
     def _changes(self, operation: str, name: str, request: Request) -> None:
         """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""
@@ -163,7 +163,7 @@ class Ordering(Verdicts):
         certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf
         order.told, order.unread = "refused" if certain else order.answer, unread
         self.sometimes[f"order {order.answer}"] += 1
-        self.choosing.answered(order, response.status)
+        self.choosing.answered(order, 500 if _says_no(response) else response.status)
 
     def unheard(self, process: Process, operation: str, request: Request) -> None:
         """Who asked waits no longer: an answer that comes, or has left already, tells nobody anything."""

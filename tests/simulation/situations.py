@@ -12,6 +12,7 @@ from simulation import (
     adopting,
     alternatives,
     crossings,
+    elsewhere,
     impostors,
     last_snapshots,
     losing,
@@ -36,14 +37,14 @@ SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE, LOSING_SHARE =
     0.06,
     0.06,
 )  # of the histories
-CHOOSING_SHARE, STATUSES_SHARE, SCARCE_SHARE = 0.04, 0.02, 0.06
+CHOOSING_SHARE, STATUSES_SHARE, SCARCE_SHARE, ELSEWHERE_SHARE = 0.04, 0.02, 0.06, 0.06
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
 SAVING, LOSING, SCARCE = last_snapshots.PLOTS, losing.PLOTS, scarce.PLOTS  # in the same way
-CHOOSING, STATUSES = alternatives.PLOTS, lost_statuses.PLOTS
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES
+CHOOSING, STATUSES, ELSEWHERE = alternatives.PLOTS, lost_statuses.PLOTS, elsewhere.PLOTS
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES | ELSEWHERE
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -56,7 +57,8 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     wants = _one(choices, "scarce situation", SCARCE, SCARCE_SHARE)
     chooses = _one(choices, "choosing situation", CHOOSING, CHOOSING_SHARE)
     status = _one(choices, "lost status situation", STATUSES, STATUSES_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status) if plot)
+    goes = _one(choices, "elsewhere situation", ELSEWHERE, ELSEWHERE_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status, goes) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:
@@ -72,5 +74,7 @@ def begin(world: World, cluster: str) -> None:
             if plot in LASTING or (plot in OTHERS and world.choices.choose("situation in calm", (True, False))):
                 world.weather.calm_down()  # faults would keep much of it from showing
             if plot in SCARCE and world.choices.choose("scarce situation in calm", (True, False)):
+                world.weather.calm_down()
+            if plot in ELSEWHERE and world.choices.choose("elsewhere situation in calm", (True, False)):
                 world.weather.calm_down()
             PLOTS[plot](Stage(world, cluster))

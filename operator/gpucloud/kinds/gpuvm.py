@@ -167,6 +167,32 @@ class Storage(Model):
     ] = ()
 
 
+def _in_one_cluster(given: str, message: str, field: str) -> CEL:
+    """Return the rule that with ``given`` no alternative names a cluster."""
+    none = "!has(self.placement) || !has(self.placement.alternatives) || self.placement.alternatives.all(a, !has(a.cluster))"
+    return CEL(f"!({given}) || {none}", f"{message} or remove cluster from the alternatives.", field_path=field)
+
+
+OTHER_CLUSTERS = (
+    _in_one_cluster(
+        "has(self.vpcRef)",
+        "A GpuVpc is in one cluster: set spec.vpc in place of spec.vpcRef, to a name that is a VPC's in each of the clusters,",
+        ".vpcRef",
+    ),
+    _in_one_cluster(
+        "has(self.vmName)",
+        "In another cluster only a name that the operator makes proves whose VM it is: remove spec.vmName,",
+        ".vmName",
+    ),
+    _in_one_cluster("has(self.nodeName)", "A node is in one cluster: remove spec.nodeName,", ".nodeName"),
+    _in_one_cluster(
+        "has(self.image) && (has(self.image.snapshot) || has(self.image.snapshotRef))",
+        "A snapshot is in one cluster: choose another image,",
+        ".image",
+    ),
+)
+
+
 class GpuVMSpec(AdoptingSpec):
     """The VM as its owner wants it. The operator never writes here."""
 
@@ -198,6 +224,7 @@ class GpuVMSpec(AdoptingSpec):
                 "A node is in one resource pool: remove resourcePool from the alternatives, or remove spec.nodeName.",
                 field_path=".placement",
             ),
+            *OTHER_CLUSTERS,
             *naming_rules("vmName", "VM"),
         )
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.placement import RefusedReason
-from gpucloud.reconcile.gpuvm import create, offers
+from gpucloud.reconcile.gpuvm import clusters, create, elsewhere, offers
 from simulation.planting import Defect, named, replace
 
 OFFERS: dict[str, Defect] = {}
@@ -33,3 +34,23 @@ def other_offer_sent() -> None:
 def no_strays() -> None:
     """Whether its VM is in another cluster is not asked."""
     replace(create.stray, lambda _: None)
+
+
+@named(OFFERS, "an unclear order is left for another cluster")
+def unclear_left() -> None:
+    """What may have been made in one cluster keeps no order from another one."""
+    held = clusters.is_left_behind
+    replace(held, lambda order: held(order) or order.state is OrderState.UNCLEAR)
+
+
+@named(OFFERS, "a VM elsewhere is looked for where the spec begins")
+def looked_for_here() -> None:
+    """The cluster that the record names is not believed."""
+    replace(clusters.cluster_in_hand, lambda spec, _order, _placement: spec.cluster)
+
+
+@named(OFFERS, "the clusters of the alternatives are not searched")
+def not_searched() -> None:
+    """Only a lost status is looked for in other clusters, and a deletion looks into none."""
+    replace(elsewhere.is_searched, lambda _: False)
+    replace(elsewhere.found_in, lambda _: None)

@@ -106,7 +106,7 @@ class Observer:
             return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
-        wanted, order = self._kind.desired_identity(stored, spec), tracked.order
+        wanted, order = self._kind.desired_identity(self._tracker.with_placement(stored), spec), tracked.order
         if wanted is not None and order is not None and placement.is_moved(order, wanted):
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
         if account.session is None:

@@ -18,7 +18,7 @@ from gpucloud.reconcile.core import delete, destruction, failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm import final_snapshot
+from gpucloud.reconcile.gpuvm import elsewhere, final_snapshot
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
 from gpucloud.reconcile.text import bracketed, listed
 
@@ -34,7 +34,8 @@ KEEP_SNAPSHOTS = "To keep the snapshots, set spec.deletion.snapshots: Keep."
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step of a requested deletion."""
-    plan = final_snapshot.recorded(f, delete.decide(f, prepare=partial(_before_destruction, f)))
+    decided = elsewhere.before_deletion(f) or delete.decide(f, prepare=partial(_before_destruction, f))
+    plan = final_snapshot.recorded(f, elsewhere.before_release(f, decided))
     if plan.action is None or plan.status is None:
         return plan
     return replace(plan, status=plan.status.model_copy(update={"deletion_held_at": None}))  # the deletion guard admits it

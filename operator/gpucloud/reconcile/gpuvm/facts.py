@@ -106,8 +106,9 @@ class VmFacts(offers.Facts):
     @property
     def ordered(self) -> dict[str, Any]:
         """The offer, as a new order's record names it, and which recreation it is."""
-        earlier = 0 if self.order is None else self.order.recreation or 0
-        return {**offers.current_offer(self)._asdict(), "recreation": earlier + self.recreates or None}
+        earlier, offer = 0 if self.order is None else self.order.recreation or 0, offers.current_offer(self)
+        made_of = {"configuration": offer.configuration, "resource_pool": offer.resource_pool}
+        return {**made_of, "recreation": earlier + self.recreates or None}
 
     @property
     def is_as_recorded(self) -> bool:

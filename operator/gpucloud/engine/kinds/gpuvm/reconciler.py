@@ -39,9 +39,10 @@ from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus, SnapshotP
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
-from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide
 from gpucloud.reconcile.gpuvm.connection import still_published
+from gpucloud.reconcile.gpuvm.elsewhere import is_searched
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_configuration, with_offer
@@ -251,9 +252,15 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if not isinstance(facts, VmFacts):
             return facts
         if facts.meta.deleting:
-            facts = await self._final.complete(facts)
+            facts = self._with_strays(await self._final.complete(facts), stored)
         self._count_deletion_by(facts)
         return facts
+
+    def _with_strays(self, facts: VmFacts, stored: GpuVM) -> VmFacts:
+        """Add what other clusters show of a VM that is absent here, where a deletion looks for it there, too."""
+        if not (isinstance(facts.found, Absent) and is_searched(facts)):
+            return facts
+        return replace(facts, strays=self._unclaimed.strays(facts, self.account(stored, facts.spec)))
 
     def admit_deletion(self, facts: VmFacts) -> bool:
         """Count and check the destruction, without an await in between; return whether the deletion guard admits it."""
