@@ -104,7 +104,7 @@ class Rig:
     def __init__(self, plan, **more):
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
         self.outdated = []  # when the controller said that its cache may be
-        self.queue = WorkQueue(self.clock, self.metrics.queue)
+        self.queue = WorkQueue(self.clock, self.metrics.queue, 50)
         self.reconciler = FakeReconciler(self.clock, plan, **more)
         self.events = EventRecorder(self.kube, self.clock, self.reconciler.store.entries)
         deps = ControllerDeps(

@@ -1,10 +1,11 @@
 """The queue's contract is client-go's: once however often added, never twice at once, again if touched meanwhile."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
-from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
+from gpucloud.engine.runtime.workqueue import Key, Lane, Place, WorkQueue
 from support.fakes import LoopClock, NoMeter
 
 pytestmark = pytest.mark.looptime
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.looptime
 
 @pytest.fixture
 async def queue():
-    made = WorkQueue(LoopClock(), NoMeter())
+    made = WorkQueue(LoopClock(), NoMeter(), 50)
     yield made
     made.close()
 
@@ -239,10 +240,98 @@ async def test_a_failing_wake_up_takes_no_other_with_it():
                 self.failures -= 1
                 raise RuntimeError("a defect")
 
-    it = WorkQueue(LoopClock(), Meter())
+    it = WorkQueue(LoopClock(), Meter(), 50)
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     for name, after in (("first", 1), ("second", 2)):
         it.requeue_at(key(name), asyncio.get_running_loop().time() + after)
     await asyncio.sleep(5)
     assert len(it) == 2
     it.close()
+
+
+def placed(key_):
+    """A key's place: its name says the cluster, before the dash."""
+    return Place(key_.namespace, key_.name.partition("-")[0])
+
+
+def crowd(queue, cluster, count, namespace="a"):
+    for number in range(count):
+        queue.add(key(f"{cluster}-{number}", namespace))
+
+
+async def all_taken(queue):
+    found = []
+    while not await nothing_after(queue, found):
+        pass
+    return found
+
+
+async def nothing_after(queue, found):
+    try:
+        found.append(await taken(queue))
+    except TimeoutError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("workers", "queued", "expected", "why"),
+    [
+        (8, {"b": 9}, {"b": 4}, "a place takes no more workers than it leaves"),
+        (8, {"b": 9, "c": 9}, {"b": 4, "c": 2}, "and the next one no more than half of those"),
+        (8, {"b": 9, "c": 9, "d": 9, "e": 9}, {"b": 4, "c": 2, "d": 1, "e": 1}, "so several that hang leave some for a while"),
+        (8, {"b": 2, "c": 9}, {"b": 2, "c": 3}, "what a place does not need is another's"),
+        (1, {"b": 2}, {"b": 1}, "one worker works"),
+        (2, {"b": 2}, {"b": 1}, "of two one is for others"),
+    ],
+)
+async def test_a_place_that_hangs_leaves_workers_for_others(workers, queued, expected, why):
+    """60 calls for one cluster that answered nothing held all 50 workers until their deadline, 30 seconds later."""
+    it = WorkQueue(LoopClock(), NoMeter(), workers, placed)
+    found = Counter()
+    for cluster, count in queued.items():
+        crowd(it, cluster, count)
+        found.update(placed(one).cluster for one in await all_taken(it))
+    assert found == expected, why
+    it.close()
+
+
+async def test_when_a_worker_of_a_crowded_place_is_free_it_goes_on_with_that_place():
+    it = WorkQueue(LoopClock(), NoMeter(), 4, placed)
+    crowd(it, "b", 3)
+    first, second = await all_taken(it)
+    waiting = asyncio.create_task(it.take())
+    await asyncio.sleep(1)
+    assert not waiting.done()
+    it.done(first)
+    assert (await waiting).name == "b-2"
+    it.done(second)
+    it.close()
+
+
+async def test_a_crowded_place_loses_no_turn_of_its_namespace():
+    it = WorkQueue(LoopClock(), NoMeter(), 4, placed)
+    crowd(it, "b", 3)
+    crowd(it, "c", 1)
+    assert [one.name for one in await all_taken(it)] == ["b-0", "c-0", "b-1"]
+    it.close()
+
+
+async def test_the_turn_of_a_worker_that_is_cancelled_is_another_s(queue):
+    waiting = [asyncio.create_task(queue.take()) for _ in range(2)]
+    await asyncio.sleep(0)
+    queue.add(key("x"))
+    waiting[0].cancel()  # it has been woken, and has not taken the key yet
+    assert (await waiting[1]).name == "x"
+    with pytest.raises(asyncio.CancelledError):
+        await waiting[0]
+
+
+async def test_a_closed_queue_hands_out_announced_calls_of_a_crowded_place_too():
+    it = WorkQueue(LoopClock(), NoMeter(), 2, placed)
+    for number in range(2):
+        it.add(key(f"b-{number}"), Lane.ANNOUNCED)
+    assert (await taken(it)).name == "b-0"
+    assert await nothing(it)
+    it.close()
+    assert (await taken(it)).name == "b-1"

@@ -269,6 +269,10 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         recorded = known is None or not orders.is_urgent(stored.status.order, known.order, stored.meta.uid)
         return verb in self.delayed_verbs and recorded
 
+    def cluster_of(self, uid: str) -> str:
+        """Return the cluster of the object's resource, casefolded; empty while it is unknown. A query without I/O."""
+        return self._ownership.cluster_of(uid)
+
     def order_of(self, stored: CachedObject[P, S]) -> Order | None:
         """Return the order as this process knows it, which is ahead of status; else the order in status."""
         known = self._tracker.latest(stored.meta.uid)

@@ -51,6 +51,11 @@ class Ownership:
         """Return the object's claim."""
         return self._claims.of(uid)
 
+    def cluster_of(self, uid: str) -> str:
+        """Return the cluster of what the object claims, casefolded; empty if it claims nothing."""
+        claim = self._claims.of(uid)
+        return "" if claim is None else claim.key.cluster
+
     def claimants(self, claim: Claim) -> frozenset[str]:
         """Return the UIDs of the objects that claim this."""
         return self._claims.claimants(claim)

@@ -29,6 +29,9 @@ class ObservedReconciler(Reconciler[P, S, F], Protocol[P, S, F]):
     def inventory_name(self) -> str:
         """The inventory of a session that lists the kind's resources."""
 
+    def cluster_of(self, uid: str) -> str:
+        """Return the cluster of the object's resource, casefolded; empty while it is unknown. A query without I/O."""
+
     def expected(self, session: AccountSession, cluster: str, shown: Collection[Identity] = ()) -> AbstractSet[Identity]:
         """Return the identities that a listing of this cluster should contain: of ``shown`` also those of other credentials."""
 

@@ -40,7 +40,7 @@ from gpucloud.engine.manager.wakeups import Wakeups
 from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
 from gpucloud.engine.orphans.scan import PLURALS
 from gpucloud.engine.runtime.supervisor import Supervisor
-from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
+from gpucloud.engine.runtime.workqueue import Key, Lane, Place, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.engine.telemetry.requests import MeteredTransport
 from gpucloud.kinds import gpucloudaccount
@@ -74,7 +74,7 @@ class Engine:
         self._settings, ports = settings, ports or Ports()
         self._entropy, self._clock, self._tracer = ports.entropy, clock, ports.tracer
         self.metrics = Metrics()
-        self.queue = WorkQueue(clock, self.metrics.queue)
+        self.queue = WorkQueue(clock, self.metrics.queue, settings.workers, self._place_of)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
         leases = KubeClient(login, transport=self._transport(ports))
         self.election = leader_elector(settings, leases, clock, ports.entropy, self.tasks, self._lead, self._lose)
@@ -113,6 +113,10 @@ class Engine:
         self.ending = asyncio.Event()  # set when the process is to end
         self.restart_required = False  # only a new process can go on
         self._lost = False  # the Lease is lost: running reconciles are cancelled
+
+    def _place_of(self, key: Key) -> Place:
+        observed = self._observed.get(key.kind)
+        return Place(key.namespace, "" if observed is None else observed.cluster_of(key.uid))
 
     async def start(self) -> None:
         """Learn the installation's tag, then lead or stand by. Waits for the apiserver, and for the CRDs."""

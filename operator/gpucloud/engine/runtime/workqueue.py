@@ -3,8 +3,9 @@
 A key that is added several times is queued once. No two workers process one key at the same time. A key that is added while a
 worker processes it is queued again afterwards. The queue has three lanes: announced calls; user edits and deletions, and
 objects that have no status yet; polls. Announced calls go first, so that a call is sent while its announcement is recent.
-Within a lane, namespaces take turns, so that one tenant's thousand objects do not delay another tenant's only object. A heap
-holds the keys with a later due time.
+Within a lane, namespaces take turns, so that one tenant's thousand objects do not delay another tenant's only object. And no
+place takes more workers than it leaves: where a cluster answers nothing, each call for it holds a worker until its deadline.
+A heap holds the keys with a later due time.
 """
 
 from __future__ import annotations
@@ -12,33 +13,21 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-from collections import OrderedDict
-from enum import IntEnum
+from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from gpucloud.engine.runtime.turns import Key, Lane, Place, Turns
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.engine.runtime.clock import Clock
+
+__all__ = ["Key", "Lane", "Place", "QueueMeter", "WorkQueue"]
 
 
 SHORTEST_SECONDS = 0.001
 EARLY_SECONDS = 1e-6  # an event loop timer may fire this early; it must not be set again for the same moment
-
-
-class Key(NamedTuple):
-    """The object to reconcile."""
-
-    kind: str
-    namespace: str
-    name: str
-    uid: str
-
-
-class Lane(IntEnum):
-    """Priority of a key: its status announces a call, a user edited it or waits for its first status, or it is only polled."""
-
-    ANNOUNCED = 0
-    PEOPLE = 1
-    POLLS = 2
 
 
 class QueueMeter(Protocol):
@@ -54,21 +43,41 @@ class QueueMeter(Protocol):
         """A worker processed a key in this many seconds."""
 
 
-class WorkQueue:
-    """Keys that are due now or later."""
+class _Queued(NamedTuple):
+    """Where a key is queued, and since when (mono)."""
 
-    def __init__(self, clock: Clock, meter: QueueMeter) -> None:
-        self._clock = clock
-        self._meter = meter
-        self._lanes: tuple[OrderedDict[str, OrderedDict[Key, None]], ...] = tuple(OrderedDict() for _ in Lane)  # by namespace
-        self._queued: dict[Key, float] = {}  # since this mono time
-        self._lane_of: dict[Key, Lane] = {}  # of queued keys
-        self._working: dict[Key, float] = {}
+    lane: Lane
+    place: Place
+    since: float
+
+
+class _Working(NamedTuple):
+    """A key that a worker has, of which place, and since when (mono)."""
+
+    place: Place
+    since: float
+
+
+def of_namespace(key: Key) -> Place:
+    """Return the place of a key where clusters make no difference."""
+    return Place(key.namespace)
+
+
+class WorkQueue:
+    """Keys that are due now or later. ``workers``: how many take keys."""
+
+    def __init__(self, clock: Clock, meter: QueueMeter, workers: int, place_of: Callable[[Key], Place] = of_namespace) -> None:
+        self._clock, self._meter = clock, meter
+        self._workers, self._place_of = workers, place_of
+        self._lanes = tuple(Turns() for _ in Lane)
+        self._queued: dict[Key, _Queued] = {}
+        self._working: dict[Key, _Working] = {}
+        self._workers_at: Counter[Place] = Counter()
         self._again: dict[Key, Lane] = {}
         self._heap: list[tuple[float, int, Key]] = []
         self._wakes: dict[Key, float] = {}
         self._order = itertools.count()
-        self._available = asyncio.Semaphore(0)  # one permit a queued key
+        self._idle: deque[asyncio.Future[None]] = deque()  # workers that wait for a key
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -78,23 +87,23 @@ class WorkQueue:
     def oldest(self) -> tuple[float, float]:
         """The longest current wait and the longest current processing time, in seconds."""
         now = self._clock.mono()
-        waiting = now - min(self._queued.values(), default=now)
-        return waiting, now - min(self._working.values(), default=now)
+        waiting = now - min((one.since for one in self._queued.values()), default=now)
+        return waiting, now - min((one.since for one in self._working.values()), default=now)
 
     def add(self, key: Key, lane: Lane = Lane.POLLS) -> None:
         """Queue this key for the next free worker."""
         if key in self._working:
             self._again[key] = min(lane, self._again.get(key, lane))
             return
-        if key in self._queued:
-            if lane < self._lane_of[key]:
-                self._remove(key)
-                self._append(key, lane)
+        before = self._queued.get(key)
+        if before is not None:
+            if lane < before.lane:
+                self._lanes[before.lane].remove(key, before.place)
+                self._append(key, before._replace(lane=lane))
             return
-        self._queued[key] = self._clock.mono()
-        self._append(key, lane)
+        self._append(key, _Queued(lane, self._place_of(key), self._clock.mono()))
         self._meter.added(len(self._queued))
-        self._available.release()
+        self._wake()
 
     def requeue_at(self, key: Key, when: float | None) -> None:
         """Queue this key at this mono time, in place of an earlier setting; None cancels. No effect on a closed queue."""
@@ -116,43 +125,64 @@ class WorkQueue:
 
         A closed queue returns only the keys of announced calls, then None.
         """
-        await self._available.acquire()
-        if self._closed and not self._lanes[Lane.ANNOUNCED]:
-            self._available.release()  # for the next worker that waits
-            return None
-        key = self._pop()
-        now = self._clock.mono()
-        waited = now - self._queued.pop(key)
-        self._working[key] = now
-        self._meter.taken(len(self._queued), waited)
+        while (key := self._next()) is None:
+            if self._closed and not self._lanes[Lane.ANNOUNCED]:
+                return None
+            waiter = asyncio.get_running_loop().create_future()
+            self._idle.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                if waiter.done() and not waiter.cancelled():
+                    self._wake()  # it was this worker's turn: another must take the key
+                raise
         return key
 
     def done(self, key: Key) -> None:
         """Finish a key; queue it again if it was added meanwhile."""
-        self._meter.finished(self._clock.mono() - self._working.pop(key))
+        place, since = self._working.pop(key)
+        self._meter.finished(self._clock.mono() - since)
+        self._workers_at[place] -= 1
+        if not self._workers_at[place]:
+            del self._workers_at[place]
         lane = self._again.pop(key, None)
         if lane is not None:
             self.add(key, lane)
+        elif self._queued:
+            self._wake()  # its place may have been crowded
 
-    def _pop(self) -> Key:
-        for lane in self._lanes:
-            if lane:
-                namespace, keys = next(iter(lane.items()))
-                key = next(iter(keys))
-                lane.move_to_end(namespace)
-                self._remove(key)
-                return key
-        raise LookupError("nothing is queued")
+    def _next(self) -> Key | None:
+        """Return a key for a worker; None if none is queued, or those that are must leave a worker to other places."""
+        found = next(filter(None, (lane.first(self._is_crowded) for lane in self._open_lanes())), None)
+        if found is None:
+            return None
+        (key, place), now = found, self._clock.mono()
+        queued = self._queued.pop(key)
+        self._lanes[queued.lane].remove(key, place)
+        self._working[key] = _Working(place, now)
+        self._workers_at[place] += 1
+        self._meter.taken(len(self._queued), now - queued.since)
+        return key
 
-    def _append(self, key: Key, lane: Lane) -> None:
-        self._lane_of[key] = lane
-        self._lanes[lane].setdefault(key.namespace, OrderedDict())[key] = None
+    def _open_lanes(self) -> tuple[Turns, ...]:
+        return self._lanes[:1] if self._closed else self._lanes
 
-    def _remove(self, key: Key) -> None:
-        lane = self._lanes[self._lane_of.pop(key)]
-        del lane[key.namespace][key]
-        if not lane[key.namespace]:
-            del lane[key.namespace]
+    def _is_crowded(self, place: Place) -> bool:
+        """Whether a place has as many workers as are free: another one of them is for other places."""
+        here = self._workers_at[place]
+        return not self._closed and here > 0 and here >= self._workers - len(self._working)
+
+    def _append(self, key: Key, where: _Queued) -> None:
+        self._queued[key] = where
+        self._lanes[where.lane].append(key, where.place)
+
+    def _wake(self) -> None:
+        """Let one worker that waits look for a key."""
+        while self._idle:
+            waiter = self._idle.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
 
     def _schedule(self) -> None:
         if self._timer is not None:
@@ -179,7 +209,10 @@ class WorkQueue:
     def close(self) -> None:
         """Cancel all wake-ups. Workers take only announced calls, which a running reconcile may still add."""
         self._closed = True
-        self._available.release()
+        for waiter in self._idle:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._idle.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -163,6 +163,10 @@ class GpuHostReconciler:
         self._watches.put(key.uid, {})
         self._deps.references.drop(key)
 
+    def cluster_of(self, uid: str) -> str:
+        """Return the cluster of the host, casefolded; empty while it is unknown. A query without I/O."""
+        return self._ownership.cluster_of(uid)
+
     def expected(self, session: AccountSession, cluster: str, shown: Collection[Identity] = ()) -> set[Identity]:
         """Return the identities that a listing of this cluster should contain: hosts that a listing has shown.
 
