@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ TO_TRY = """
   kubectl gpucloud start worker --wait
   kubectl gpucloud offers --available
 
-Delete all of it in one go, see that the cloud is empty, and bring it back:
+Delete all of it in one go, see that the cloud has no VM and no snapshot left, and bring it all back:
 
   kubectl delete gpucloud --all
   curl {cloud}/_sim/world
@@ -59,7 +60,8 @@ def _last_status(story: Story) -> list[str]:
 def _hold(stage: Stage, cloud: str) -> None:
     print(kept(stage.kubeconfig, stage.plane.kubectl.parent, cloud))
     print(f"\nThe operator's log: {stage.log('operator')}", flush=True)
-    signal.pause()
+    with suppress(KeyboardInterrupt):  # the end that was announced
+        signal.pause()
 
 
 def kept(kubeconfig: Path, kubectl: Path, cloud: str) -> str:
@@ -98,6 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\ndemo: interrupted; everything is gone")
         return INTERRUPTED
+    if args.keep:
+        print("\ndemo: ended; everything is gone")
     return 0
 
 
