@@ -26,7 +26,7 @@ UNPLACED = {
     "found": Unknown(NOW, UnknownReason.UNPLACED),
     "source": None,
     "history": CallHistory(first_seen=NOW - 9),
-    "needs": (Dependency("GpuVM 'train'", Readiness.MISSING),),
+    "needs": (Dependency("GpuVM 'train'", Readiness.MISSING, field="spec.vmRef"),),
 }
 
 

@@ -218,7 +218,7 @@ ROWS = {
         FAILED | {"spec": a_spec(onLoss="Recreate", deletion={"policy": "Retain"})},
         Reason.VM_FAILED,
         progress="Stalled",
-        says="spec.onLoss: Recreate needs",
+        says="To have it recreated, set spec.powerState: Running",
     ),
     "a VM of which the cloud's admin takes care is not destroyed": Row(
         "it may come back",

@@ -322,7 +322,7 @@ def _way_on(f: VmFacts, record: VmRecord) -> str:
         return f"{placed}, so it is not recreated. Delete this object and apply it again, or ask the cloud's support."
     if replaceable:
         return (
-            "spec.onLoss: Recreate needs powerState: Running, and a spec.deletion that keeps neither VM nor final snapshot; or "
+            "To have it recreated, set spec.powerState: Running, deletion.policy: Delete and deletion.finalSnapshot: None; or "
             "delete this object."
         )
     destroys = "" if f.policy is DeletionPolicy.RETAIN else " (that destroys the VM)"
