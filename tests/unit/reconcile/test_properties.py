@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import fields, replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -18,7 +19,9 @@ from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.kinds.gpuvpc import GpuVpcSpec
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc
+from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.facts import CREATES, Absent, Present, Readiness, Unknown, Verb
+from gpucloud.reconcile.gpuvm import template
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
 from gpucloud.reconcile.naming import fingerprint
 from gpucloud.reconcile.ownership import record_id
@@ -189,9 +192,10 @@ def nothing_of_a_vm_is_destroyed_without_its_final_snapshot(f, plan):
 def one_is_taken_only_before_the_destruction_of_what_is_there(f, plan):
     if not isinstance(f.spec, GpuVMSpec) or plan.action not in {Verb.CREATE_SNAPSHOT, Verb.REQUEST_SNAPSHOT}:
         return
-    assert (f.meta.deleting, f.spec.deletion.final_snapshot, f.hold) == (True, "Required", None)
+    assert f.meta.deleting or is_to_be_replaced(f)
+    assert (f.spec.deletion.final_snapshot, f.hold) == ("Required", None)
     assert isinstance(f.found, Present)
-    assert f.final.terminating is (plan.action is Verb.CREATE_SNAPSHOT)
+    assert (f.final.terminating and f.meta.deleting) is (plan.action is Verb.CREATE_SNAPSHOT)
     assert plan.status.final_snapshot is not None
 
 
@@ -230,19 +234,37 @@ def has_failed_and_is_replaced(f):
 
 def is_recreated(f):
     """Whether a VM that is lost or gone is asked for again, and two listings lack it."""
-    return asks_for_another(f) and known_as(f, "Lost", "Gone") and f.found.confirmed is not None
+    asks = (asks_for_another(f) and known_as(f, "Lost", "Gone")) or (is_replaced(f) and known_as(f, "Gone"))
+    return asks and f.found.confirmed is not None
+
+
+def is_replaced(f):
+    """Whether the status has the plan to replace a VM that was created for the object."""
+    if not isinstance(f.spec, GpuVMSpec) or f.meta.deleting or f.tracked.order is None:
+        return False
+    return f.status.replacement is not None and f.tracked.order.origin == "Created"
+
+
+def is_to_be_replaced(f):
+    """Whether a fresh listing shows a VM of another spec, its replacement was planned long ago, and nothing keeps it."""
+    if not is_replaced(f) or f.spec.replace_policy != "Recreate" or not isinstance(f.found, Present):
+        return False
+    differs = set(f.tracked.order.template or ()) != set(template.of(f.spec)) and f.tracked.order.template is not None
+    old = f.now.wall - f.status.replacement.planned_at >= timedelta(seconds=f.limits.grace)
+    return differs and old and f.found.as_of >= NOW - FRESH_SECONDS
 
 
 def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     if plan.action not in DESTROYS:
         return
-    assert f.meta.deleting or has_failed_and_is_replaced(f)
+    assert f.meta.deleting or has_failed_and_is_replaced(f) or is_to_be_replaced(f)
     assert not retained(f)
     assert not f.dependents
     if isinstance(f.spec, GpuVpcSpec):
         assert (f.occupants.names, f.occupants.as_of >= NOW - FRESH_SECONDS) == ((), True)
-    assert getattr(f, "hold", None) is None or not f.meta.deleting, "the brake holds it"
+    assert getattr(f, "hold", None) is None, "the brake holds it"
     if not f.meta.deleting:
+        assert not gpuvm.with_snapshots(f), "they stay when a VM is replaced"
         return
     if isinstance(f.spec, GpuVMSpec) and f.spec.deletion.snapshots == "Delete":
         assert isinstance(f.snapshots, SnapshotsOfVm)
@@ -304,6 +326,21 @@ def let_go_is_only_what_is_retained_never_ours_or_proven_gone(f, plan):
         assert shown_free(f)
 
 
+def ready_is_no_vm_that_was_made_from_another_spec(f, plan):
+    if not isinstance(f.spec, GpuVMSpec) or plan.status is None or paused(f) or not known_as(f, "Seen"):
+        return
+    made_from = f.tracked.order.template
+    if made_from is not None and set(made_from) != set(template.of(f.spec)):
+        assert not is_ready(plan.status.conditions)
+
+
+def a_replacement_stands_only_while_it_is_asked_for_or_under_way(f, plan):
+    if not isinstance(f.spec, GpuVMSpec) or plan.status is None or plan.status.replacement is None:
+        return
+    assert f.spec.replace_policy == "Recreate" or known_as(f, "Destroying", "Gone")
+    assert not f.meta.deleting
+
+
 def deciding_again_on_what_was_written_soon_changes_nothing(f, plan):
     """Deciding may take two writes to settle, never a circle."""
     written = []
@@ -325,6 +362,8 @@ RULES = (
     one_is_asked_for_in_the_cloud_as_this_process_has_announced_and_rarely,
     nothing_is_ordered_without_proof_and_a_record,
     let_go_is_only_what_is_retained_never_ours_or_proven_gone,
+    ready_is_no_vm_that_was_made_from_another_spec,
+    a_replacement_stands_only_while_it_is_asked_for_or_under_way,
     deciding_again_on_what_was_written_soon_changes_nothing,
 )
 
