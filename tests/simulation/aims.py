@@ -88,6 +88,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "an offer is written at each look": ("offers", "accounts"),
     "a rejected offer keeps the others from being tried": ("first offer is wrong",),
     "a lost status is looked for only where the spec says": ("status lost, and another cluster named",),
+    "a deletion looks only where the spec says": ("status lost, another cluster named, and deleted",),
     "25-failed-list-of-objects-read-as-empty": ("nobody lists objects",),
 }
 

@@ -36,14 +36,14 @@ SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE, LOSING_SHARE =
     0.06,
     0.06,
 )  # of the histories
-CHOOSING_SHARE, STATUSES_SHARE, SCARCE_SHARE = 0.04, 0.02, 0.06
+CHOOSING_SHARE, STATUSES_SHARE, ENDING_SHARE, SCARCE_SHARE = 0.04, 0.02, 0.02, 0.06
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
 SAVING, LOSING, SCARCE = last_snapshots.PLOTS, losing.PLOTS, scarce.PLOTS  # in the same way
-CHOOSING, STATUSES = alternatives.PLOTS, lost_statuses.PLOTS
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES
+CHOOSING, STATUSES, ENDING = alternatives.PLOTS, lost_statuses.PLOTS, lost_statuses.ENDING
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES | ENDING
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -56,7 +56,8 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     wants = _one(choices, "scarce situation", SCARCE, SCARCE_SHARE)
     chooses = _one(choices, "choosing situation", CHOOSING, CHOOSING_SHARE)
     status = _one(choices, "lost status situation", STATUSES, STATUSES_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status) if plot)
+    ends = _one(choices, "ending situation", ENDING, ENDING_SHARE)
+    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status, ends) if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpucloud.kinds.placement import RefusedReason
+from gpucloud.reconcile import evidence
 from gpucloud.reconcile.gpuvm import create, offers
 from simulation.planting import Defect, named, replace
 
@@ -33,3 +34,9 @@ def other_offer_sent() -> None:
 def no_strays() -> None:
     """Whether its VM is in another cluster is not asked."""
     replace(create.stray, lambda _: None)
+
+
+@named(OFFERS, "a deletion looks only where the spec says")
+def no_search() -> None:
+    """Whatever the record is worth, no other cluster is asked before an object is released."""
+    replace(evidence.may_be_anywhere, lambda *_: False)
