@@ -181,11 +181,11 @@ class Calling:
         return wanted and not any(name_of(row) == life.wanted_name for row, _ in self._rows(life))
 
     def _lacks_its_source(self, life: Life) -> bool:
-        """Whether there is no VM of the name and cluster that a snapshot's spec says."""
+        """Whether there is no VM of the name, VPC and cluster that a snapshot's spec says."""
         source = life.spec.get("vm") or {}
-        place = (source.get("name"), str(source.get("cluster")).casefold())
+        place = (source.get("name"), source.get("vpc"), str(source.get("cluster")).casefold())
         vms = [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
-        return not any((name_of(row), row.order.cluster.casefold()) == place for row in vms)
+        return not any((name_of(row), row.order.vpc, row.order.cluster.casefold()) == place for row in vms)
 
     def _refers(self, life: Life) -> bool:
         """Whether it names something that it cannot use: what others may own, or what is in another place, or made from it."""

@@ -157,10 +157,12 @@ def test_a_vpc_waits_for_what_is_in_it_only(court, inside, met):
     assert (list(ending._unmet(court.judge)) == []) is met
 
 
-@pytest.mark.parametrize(("cluster", "needed"), [("Hou1", True), ("msc1", False)])
-def test_a_source_is_not_there_if_it_is_in_another_cluster(court, cluster, needed):
-    """Seed 6000201: the VM that a snapshot names had been moved to another cluster before it was ordered."""
+@pytest.mark.parametrize(
+    ("cluster", "vpc", "needed"), [("Hou1", "acme", True), ("msc1", "acme", False), ("Msc1", "acme-net", True)]
+)
+def test_a_source_is_not_there_if_it_is_in_another_place(court, cluster, vpc, needed):
+    """Seed 6000201: the VM that a snapshot names had been moved to another cluster before it was ordered; 92152666: a VPC."""
     court.world.cloud.make_vm("db", "acme", "Msc1", "stranger")
-    spec = {"vm": {"cluster": cluster, "vpc": "acme", "name": "db"}}
+    spec = {"vm": {"cluster": cluster, "vpc": vpc, "name": "db"}}
     item = court.world.actors.owner.create("GpuSnapshot", "team", "a", spec) | {"kind": "GpuSnapshot"}
     assert (calls(court, item, "SourceNotFound") == []) is needed
