@@ -191,6 +191,10 @@ def _in_words(value: Any) -> Any:
     match value:
         case Enum():
             return value.value
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "none"
         case Mapping():
             return ", ".join(f"{key} {_in_words(item)}" for key, item in value.items())
         case list() | tuple() | set() | frozenset():

@@ -121,9 +121,9 @@ def test_sim_process_stops_cleanly_while_a_call_is_silent(start, key_file):
     [
         (["--port", "x"], "--port"),
         (["--port", "70000"], "--port"),
-        (["--provision-seconds", "-1"], "--provision-seconds"),
-        (["--provision-seconds", "soon"], "--provision-seconds"),
-        (["--answers", "folded"], "--answers"),
+        (["--provision-seconds", "-1"], "--provision-seconds: expected a number of seconds, 0 or more, not '-1'"),
+        (["--provision-seconds", "soon"], "--provision-seconds: expected a number of seconds, 0 or more, not 'soon'"),
+        (["--answers", "folded"], "--answers: expected plain or wrapped, not 'folded'"),
         (["--seed", "x"], "--seed"),
         (["--api-key-file", "/nonexistent/key"], "/nonexistent/key"),
         (["--api-key-file", os.devnull], "one API key"),
@@ -137,7 +137,7 @@ def test_sim_command_refuses_what_it_cannot_use(flags, text, capsys):
 def test_sim_command_says_when_it_cannot_listen(start, key_file, capsys):
     port = start("--api-key-file", key_file).url.rpartition(":")[2]
     assert main(["sim", "--port", port, "--api-key-file", key_file]) == 1
-    assert port in capsys.readouterr().err
+    assert f"port {port} of 127.0.0.1 is in use: name another one with --port" in capsys.readouterr().err
 
 
 def test_sim_command_says_when_the_ledger_cannot_be_written(tmp_path, key_file, capsys):

@@ -44,9 +44,9 @@ def test_a_stream_that_was_closed_drops_its_lines():
 
 
 def test_a_line_of_text_holds_words_and_not_pythons_form_of_them():
-    values = {"objects": {"GpuVM": 1, "GpuVpc": 0}, "outcome": Reason.CREATED, "vms": ("a", "b")}
+    values = {"objects": {"GpuVM": 1, "GpuVpc": 0}, "outcome": Reason.CREATED, "vms": ("a", "b"), "sure": False, "until": None}
     line = _as_text(None, "info", {"event": "call", **values})
-    assert " ".join(line.split()) == "call objects='GpuVM 1, GpuVpc 0' outcome='Created' vms='a, b'"
+    assert " ".join(line.split()) == "call objects='GpuVM 1, GpuVpc 0' outcome='Created' sure='false' until='none' vms='a, b'"
 
 
 async def test_the_process_ends_when_an_essential_task_dies_though_that_cannot_be_logged(monkeypatch):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
 import signal
@@ -24,6 +25,8 @@ from gpucloud.sim.server import serving
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+
+    from pydantic_core import ErrorDetails
 
 _ENV = "GPUCLOUD_SIM_"
 _SPEEDS = {
@@ -85,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
         with _ledger(args.ledger_file) as ledger:
             return asyncio.run(_serve(args, config, port, ledger))
     except OSError as error:
-        print(f"gpucloud sim: {error}", file=sys.stderr)
+        taken = f"port {args.port} of {args.host} is in use: name another one with --port"
+        print(f"gpucloud sim: {taken if error.errno == errno.EADDRINUSE else error}", file=sys.stderr)
         return 1
 
 
@@ -95,13 +99,18 @@ def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
         config = SimConfig(seed=int(args.seed), knobs=knobs, api_key=_given_key(args.api_key_file))
         port = int(args.port)
     except ValidationError as error:
-        named = ", ".join(f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}" for item in error.errors())
-        raise UsageError(named) from None
+        raise UsageError("; ".join(map(_expected, error.errors()))) from None
     except ValueError:
         raise UsageError("--port and --seed must be whole numbers") from None
     if not 0 <= port <= 65_535:
         raise UsageError("--port must lie between 0 and 65535")
     return config, port
+
+
+def _expected(error: ErrorDetails) -> str:
+    name = str(error["loc"][0])
+    wanted = "plain or wrapped" if name == "answers" else "a number of seconds, 0 or more"
+    return f"--{name.replace('_', '-')}: expected {wanted}, not {error['input']!r}"
 
 
 def _given_key(path: str | None) -> SecretStr | None:

@@ -168,7 +168,9 @@ def connect() -> kopf.ConnectionInfo:
             logger=log, settings=settings
         )
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"KUBECONFIG names no file: {error.filename}") from None
+        raise FileNotFoundError(
+            f"there is no file {error.filename}, which KUBECONFIG names: set it to one that exists"
+        ) from None
     if found is None:
         raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
     return found

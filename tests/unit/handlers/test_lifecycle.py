@@ -25,7 +25,7 @@ def test_a_kubeconfig_that_does_not_exist_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     with pytest.raises(FileNotFoundError) as caught:
         connect()
-    assert str(caught.value) == f"KUBECONFIG names no file: {tmp_path / 'none'}"
+    assert str(caught.value) == f"there is no file {tmp_path / 'none'}, which KUBECONFIG names: set it to one that exists"
 
 
 async def test_kopfs_end_ends_nothing_else():
