@@ -326,7 +326,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says=("in VPC 'acme-old' of cluster 'Hou1' may be its VM", "Set the spec back"),
+        says=("in VPC 'acme-old' of cluster 'Hou1' may be this object's", "Set the spec back"),
     ),
     "where it is stays untold if it may be another namespace's": Row(
         "a chosen name says nothing of whose it is, and the operator's own account shows all",
@@ -334,7 +334,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="in another place may be its VM",
+        says="in another place may be this object's",
     ),
     "a VM of its name in another cluster may be overridden": Row(
         "a person said to buy",

@@ -7,9 +7,10 @@ import asyncio
 import pytest
 
 from gpucloud.cloud import connection as connection_module
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.naming import external_name
-from support.builders import TAG
+from support.builders import TAG, an_order
 from support.fakes import a_resource
 from support.orderrig import History, ManyClusters
 
@@ -26,11 +27,13 @@ async def it(monkeypatch):
     await made.engine.stop(1.0)
 
 
-async def restored(it, cluster="Hou1", **spec):
+async def restored(it, cluster="Hou1", status=None, **spec):
     """A VM is bought in Msc1; etcd goes back to before its order, the spec is edited, and another process starts."""
     await it.apply(**spec)
     await it.until(lambda: it.ready == "True/Running")
     it.kube.bodies["u-train"].pop("status")
+    if status is not None:
+        it.kube.bodies["u-train"]["status"] = status
     it.kube.bodies["u-train"]["spec"]["cluster"] = cluster
     it.cloud.odd = {"cluster": cluster}
     await it.start()
@@ -49,9 +52,42 @@ async def test_no_second_vm_is_bought_in_another_cluster(it, spec, name, where):
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
     await asyncio.sleep(600)
     assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == ([name], 1)
-    assert f"the unclaimed VM {name!r} in {where} may be its VM" in it.words
+    assert f"the unclaimed VM {name!r} in {where} may be this object's" in it.words
     it.change({"cluster": "Msc1"})
     await it.until(lambda: it.ready == ("False/Conflict" if spec else "True/Running"), 300)
+
+
+OLDER = {
+    "nothing was ordered": {"state": "NotOrdered"},
+    "the order was refused": an_order(OURS, OrderState.REFUSED, uid="u-train").model_dump(mode="json", by_alias=True),
+    "it was seen there, too": an_order(OURS, OrderState.LOST, cluster="Hou1", uid="u-train").model_dump(
+        mode="json", by_alias=True
+    ),
+}
+
+
+@pytest.mark.parametrize("order", OLDER.values(), ids=OLDER)
+async def test_an_older_record_buys_no_second_vm_in_another_cluster(it, order):
+    """A backup says what was so before the order, and nobody can tell it from what is so now."""
+    await restored(it, status={"order": order}, onLoss="Recreate")
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 900)
+    await asyncio.sleep(600)
+    assert (list(it.cloud.vms), len(it.cloud.asked("CreateServer"))) == ([OURS], 1)
+    it.change({"cluster": "Msc1"})
+    await it.until(lambda: it.ready == "True/Running", 300)
+
+
+async def test_what_waited_over_a_restart_is_bought_after_one_search(it):
+    """Most records that say that nothing was ordered are true."""
+    await it.apply(sshKeys=None, sshKeysFrom=[{"secretKeyRef": {"name": "keys", "key": "pub"}}])
+    await it.until(lambda: it.ready == "False/SSHKeysNotFound")
+    assert it.status["order"]["state"] == "NotOrdered"
+    spec = it.kube.bodies["u-train"]["spec"]
+    spec["sshKeys"] = ["ssh-ed25519 AAAAMADEUP t"]
+    del spec["sshKeysFrom"]
+    await it.start()
+    await it.until(lambda: it.ready == "True/Running", 60)
+    assert (len(it.cloud.asked("GetAll")), listed_clusters(it)) == (1, {"Msc1"})
 
 
 async def test_it_is_bought_when_the_stray_is_gone(it):

@@ -87,7 +87,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait if the status was lost and a VM of this name is in another place: it may be this object's, ordered there before."""
+    """Wait if the status was lost, or may be older, and a VM of this name is in another place: it may be this object's."""
     if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
         return None
     if isinstance(f.strays, Unknown):
@@ -95,8 +95,8 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
     words = (
-        f"Nothing is bought: the status of this object was lost, and the unclaimed VM {f.identity.name!r} in {there} may be "
-        f"its VM. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
+        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was lost or is "
+        f"older. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
     )
     return plan_status(
         f,
@@ -113,7 +113,7 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
     missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
     words = (
-        f"The status of this object was lost, and its VM may be in any cluster; {which} {missing}. The operator keeps trying. "
+        f"No record proves that no VM was ordered, so it may be in any cluster; {which} {missing}. The operator keeps trying. "
         f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
     )
     plan = plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import naming
+from gpucloud.reconcile import evidence, naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.create import free_from
 
@@ -48,9 +48,9 @@ class Unclaimed:
         return tuple(name for name in names if not self.has_owner(facts.meta.uid, Claim(url, here._replace(name=name))))
 
     def strays(self, facts: VmFacts, account: ResolvedAccount) -> tuple[Identity, ...] | Unknown:
-        """Return where else VMs of this name are, for which no other object stands, if the status was lost.
+        """Return where else VMs of this name are, for which no other object stands, if the status was lost or may be older.
 
-        Any of them may be its own: the lost record may have named another place than the spec does now. The object is woken
+        Any of them may be its own: the last record may have named another place than the spec does now. The object is woken
         when more becomes known.
         """
         if not _must_search(facts) or account.session is None:
@@ -73,5 +73,12 @@ class Unclaimed:
 
 
 def _must_search(facts: VmFacts) -> bool:
-    """Whether the VM of an object may be anywhere, and nobody has said to buy another one."""
-    return facts.unrecorded and not facts.meta.deleting and not facts.annotated(Annotation.BUY_ANYWAY)
+    """Whether the VM of an object may be anywhere, and nobody has said to buy another one.
+
+    A record that may be older than its last order is as good as none. Under a chosen name only a lost status is searched for:
+    after each restart another's VM of that name would hold up whoever waits.
+    """
+    if facts.meta.deleting or facts.annotated(Annotation.BUY_ANYWAY):
+        return False
+    older = not facts.chosen_name and evidence.may_be_anywhere(facts.tracked, facts.history)
+    return facts.unrecorded or older
