@@ -123,7 +123,7 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
         (("train", "-c", A100, "--cluster", "Msc1", "--wait"), "--wait needs --apply"),
         (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read (No such file"),
-        (("train", "-c", A100, "--disk", "0"), "'0' is no number from 1"),
+        (("train", "-c", A100, "--disk", "0"), "'0' is not a number from 1"),
     ],
 )
 @pytest.mark.usefixtures("home")
@@ -176,13 +176,23 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     )
 
 
+class Interrupted(io.StringIO):
+    """What somebody types, and then Ctrl-C."""
+
+    def readline(self, *_):
+        line = super().readline()
+        if not line:
+            raise KeyboardInterrupt
+        return line
+
+
 @pytest.fixture
 def person(monkeypatch):
     """A function that says what somebody types, line by line."""
 
-    def types(*lines):
+    def types(*lines, form=io.StringIO):
         monkeypatch.setattr(prompting, "is_possible", lambda: True)
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        monkeypatch.setattr("sys.stdin", form("".join(f"{line}\n" for line in lines)))
 
     return types
 
@@ -212,8 +222,9 @@ def test_nothing_is_bought_without_a_yes(api, plugin, person):
 
 
 @pytest.mark.usefixtures("home")
-def test_the_end_of_the_input_creates_nothing(api, plugin, person):
-    person("1")
+@pytest.mark.parametrize("form", [io.StringIO, Interrupted], ids=["its end", "Ctrl-C"])
+def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, form):
+    person("1", form=form)
     code, out, err = plugin("create")
     assert (code, out, api.changed("POST")) == (130, "", [])
     assert "nothing was created" in err

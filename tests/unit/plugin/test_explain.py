@@ -21,8 +21,9 @@ def test_a_reason_is_explained_in_any_case_of_letters(capsys, monkeypatch, word)
     assert "What to do:" in out
 
 
-def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys):
-    assert entry.main(["explain", "WaitingForCapacty"]) == 2
+@pytest.mark.parametrize("word", ["WaitingForCapacty", "Waiting"], ids=["a slip", "its beginning"])
+def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys, word):
+    assert entry.main(["explain", word]) == 2
     err = capsys.readouterr().err
     assert "`kubectl gpucloud explain` lists all. Did you mean WaitingForCapacity?" in err
 

@@ -61,7 +61,7 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
         raise _wrong("the name of the GpuVM is missing: kubectl gpucloud create NAME.")
     if not NAME.fullmatch(wanted.name) or len(wanted.name) > 253:
         raise _wrong(
-            f"{wanted.name!r} is no name of an object: use lower-case letters, digits, '-' and '.', for example "
+            f"{wanted.name!r} is not the name of an object: use lower-case letters, digits, '-' and '.', for example "
             f"{object_name(wanted.name)}."
         )
     if not wanted.ssh_keys:

@@ -38,7 +38,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
     def converted(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{text!r} is no number from {least} to {most}")
+            raise ValueError(f"{text!r} is not a number from {least} to {most}")
         return int(text)
 
     return converted

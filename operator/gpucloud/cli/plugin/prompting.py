@@ -23,18 +23,27 @@ def ask(question: str, default: str = "") -> str:
     """One line; an empty one means the default, and without a default is asked for again.
 
     Raises:
-        PluginError: the input has ended.
+        PluginError: the input has ended, or Ctrl-C was typed.
     """
     while True:
         print(f"{question} [{default}]: " if default else f"{question}: ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
+        line = _read()
         if not line:
             raise PluginError(
-                "the input has ended, and nothing was created: give the answers as options, or run this again.",
+                "stopped, and nothing was created: give the answers as options, or run this again.",
                 ExitCode.INTERRUPTED,
             )
         if line.strip() or default:
             return line.strip() or default
+
+
+def _read() -> str:
+    """The next line; empty at the end of the input, and on Ctrl-C."""
+    try:
+        return sys.stdin.readline()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)  # the question stands on this line
+        return ""
 
 
 def choose(title: str, shown: Iterable[Line], values: Sequence[str]) -> int:

@@ -14,11 +14,10 @@ def clean(text: str) -> str:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Which known words may be meant, in any case of letters, as a sentence; empty when none is near."""
+    """Which known words may be meant, in any case of letters: those that begin so, else the near ones. Empty when none does."""
     from gpucloud.reconcile.text import nearest  # noqa: PLC0415 - for an error only
 
     names = tuple(known)
-    found = nearest(word, names)
-    if not found and len(word) > 2:  # or the beginning of some
-        found = tuple(name for name in names if name.lower().startswith(word.lower()))[:3]
+    begun = tuple(name for name in names if len(word) > 2 and name.lower().startswith(word.lower()))
+    found = nearest(word, begun) or begun[:3] or nearest(word, names)
     return f" Did you mean {' or '.join(found)}?" if found else ""
