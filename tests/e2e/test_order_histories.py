@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpucloud.reconcile.naming import external_name
 from support.kstatus import condition, ready
 from support.manifests import gpusnapshot, gpuvm
 from support.waiting import eventually
@@ -135,3 +136,21 @@ def test_a_restart_annotation_that_outlived_the_status_is_not_carried_out_again(
     looks = len(sim.calls("GetServers"))
     eventually(lambda: len(sim.calls("GetServers")) > looks + 10, what="some more looks")
     assert not {"StopServer", "StartServer"} & set(sim.mutations())
+
+
+def test_a_vm_in_another_cluster_than_an_older_status_tells_of_is_destroyed_with_its_object(here, sim, operator):
+    """A backup of etcd from before the order; the cluster that cannot be listed at first is named."""
+    process = operator(**QUICK, install_tag="searched")
+    here.apply(gpuvm(sshKeys=None, sshKeysFrom=[{"secretKeyRef": {"name": "none", "key": "pub"}}]))
+    item = reach(here, "False/SSHKeysNotFound")
+    process.kill9()
+    sim.create_vm(external_name("train", item["metadata"]["uid"], "searched"), cluster="Hou1")
+    here.delete("gpuvm", "train", wait=False)
+    sim.fault(kind="status", operation="GetServers", parameters={"Cluster": "Hou1"}, status=500)
+    operator(**QUICK, install_tag="searched")
+    item = reach(here, "False/DeletionBlocked", timeout=90)
+    assert condition(item, "Ready")["message"].startswith("Cluster 'Hou1' cannot be read now")
+    assert len(sim.vms()) == 1
+    sim.clear_faults()
+    gone(here, timeout=90)
+    assert sim.vms() == []
