@@ -40,7 +40,8 @@ class MakingCloud(FakeCloud):
         here["GetServers"] = [record for shown, record in self.vms.values() if shown <= now]
         if operation == "DestroyServer":
             here[operation] = {"status": "accepted"}
-            self.vms.pop(request.url.params["Id"], None)
+            if self.refused.get((None, operation)) not in {400, 403, 409}:  # any other answer says nothing of what was done
+                self.vms.pop(request.url.params["Id"], None)
         if operation == "GetServers" and request.url.params.get("Cluster") not in self.clusters:
             return failed(400, "unknown cluster")
         if operation != "CreateServer":

@@ -68,7 +68,8 @@ class Sightings:
 def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, away: bool) -> Gap:
     """Return the gap since the last sighting; of a resource that another process saw, since ``known_from`` (mono).
 
-    ``destroying``: its destruction was announced; ``away``: the order's record says that two listings lacked it.
+    ``destroying``: its destruction was announced, and may have been carried out; ``away``: the order's record says that two
+    listings lacked it.
     """
     last = known_from if sightings.last is None else sightings.last
     if away or _is_after(presence.away_until, last):

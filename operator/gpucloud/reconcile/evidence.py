@@ -218,7 +218,8 @@ def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tu
         return Match.REPLACED if settled else Match.UNDECIDED, tracked
     if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return Match.SAME, tracked
-    destroying, away = order.state is OrderState.DESTROYING, order.missing_since is not None
+    destroying = order.state is OrderState.DESTROYING and not tracked.untouched
+    away = order.missing_since is not None
     gap = continuity.gap_since(tracked.sightings, found.presence, tracked.since, destroying=destroying, away=away)
     match, sightings = continuity.judged(tracked.sightings, found.as_of, gap, proofs.likeness)
     if away and match is Match.SAME:

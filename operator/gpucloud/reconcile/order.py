@@ -47,6 +47,7 @@ class TrackedOrder:
     earlier_unclear: bool = False  # an earlier order of this name was unclear or accepted: one listing does not show it free
     sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
     absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
+    untouched: bool = False  # being destroyed, and this process knows that no destroying call was carried out
 
     @property
     def state(self) -> OrderState:
@@ -185,6 +186,8 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:
     """Return the order when the destroying call is about to be announced; of a lost one, for what bears the object's mark."""
     moved = after_event(tracked, OrderEvent.DESTROYED, now)
+    if moved is not tracked:
+        moved = replace(moved, untouched=True)
     return moved if tracked.state is not OrderState.LOST else replace(moved, order=as_ordered(moved.order))
 
 
@@ -194,7 +197,8 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     After an acceptance, or where nothing was found, listings prove at once that it is gone; after a refusal for certain, only
     after as long as an accepted order may take to show. Without a clear answer: a grace. It may be destroyed from now on.
     """
-    tracked = replace(tracked, since=now)
+    refused = refusal is not None and not refusal.ambiguous
+    tracked = replace(tracked, since=now, untouched=tracked.untouched and refused)
     if refusal is None:
         return replace(tracked, absence_counts_from=now)
     if refusal.ambiguous or tracked.absence_counts_from is not None:

@@ -232,3 +232,32 @@ async def test_what_stands_under_the_clouds_own_name_after_a_restart_is_not_dest
     it.delete()
     await it.until(lambda: it.gone, 300)
     assert list(it.cloud.vms) == ["srv-1"]
+
+
+@pytest.mark.parametrize("code", [403, 409])
+async def test_what_no_destroying_call_has_reached_is_ours_under_another_address(it, code):
+    """Each was refused for certain, and its owner switched it off and on: it was called another's, and stayed."""
+    it.cloud.odd = {"ip": "198.51.100.5"}
+    await ready(it)
+    it.cloud.refuse("DestroyServer", code)
+    it.delete()
+    await it.until(lambda: it.ready == "False/DeletionBlocked", 60)
+    it.cloud.vms["prod"][1]["ip"] = "198.51.100.9"
+    await asyncio.sleep(3 * GRACE)
+    assert not it.gone
+    it.cloud.heal()
+    await it.until(lambda: it.gone, 900)
+    assert it.cloud.vms == {}
+
+
+async def test_what_a_destroying_call_may_have_reached_is_anothers_under_another_address(it):
+    it.cloud.odd = {"ip": "198.51.100.5"}
+    await ready(it)
+    stands = it.cloud.vms["prod"]
+    it.cloud.refuse("DestroyServer", 503)
+    it.delete()
+    await it.until(lambda: it.cloud.asked("DestroyServer"), 60)
+    stands[1]["ip"] = "198.51.100.9"
+    it.cloud.vms["prod"] = stands
+    await it.until(lambda: it.gone, 300)
+    assert list(it.cloud.vms) == ["prod"]

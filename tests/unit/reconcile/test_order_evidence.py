@@ -23,6 +23,7 @@ from support.orderevents import (
     GRACE,
     HERE,
     INVALID,
+    LOST_ANSWER,
     MARKED,
     SINCE,
     UNIQUE,
@@ -283,3 +284,28 @@ def test_what_no_record_told_of_is_followed_with_a_record_of_its_own():
         None,
     )
     assert order.id.startswith("new-")
+
+
+REFUSED = Refusal(ErrorKind.FORBIDDEN, "no", ambiguous=False)
+
+
+@pytest.mark.parametrize(
+    ("answers", "state", "why"),
+    [
+        ([], S.DESTROYING, "it is announced, and no call has left"),
+        ([REFUSED, REFUSED], S.DESTROYING, "nothing has happened to it"),
+        ([None], S.GONE, "the cloud accepted the call: what is there came afterwards"),
+        ([LOST_ANSWER], S.GONE, "the call may have been carried out"),
+        ([REFUSED, LOST_ANSWER, REFUSED], S.GONE, "one of them may have been"),
+    ],
+)
+def test_another_address_is_anothers_only_if_a_destroying_call_may_have_been_carried_out(answers, state, why):
+    told = destroy(at(S.SEEN, sightings=Sightings(SINCE)))
+    for answered in answers:
+        told = orders.destroy_answered(destroy(told), answered, GRACE, SINCE + 1)
+    assert look(shown(SINCE + 2), CHANGED)(told).state is state, why
+
+
+def test_a_new_process_does_not_know_what_a_destroying_call_has_done():
+    refused = orders.destroy_answered(destroy(at(S.SEEN)), REFUSED, GRACE, SINCE + 1)
+    assert look(shown(SINCE + 2), CHANGED)(restart(refused)).state is S.GONE
