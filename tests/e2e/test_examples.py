@@ -38,6 +38,7 @@ REACHED = {
     "gpuvm-in-vpc.yaml": {"GpuVM/builder": "True/Running"},
     "gpuvm-keys-from-secret.yaml": {"GpuVM/notebook": "True/Running"},
     "gpuvm-on-loss.yaml": {"GpuVM/crawler": "True/Running"},
+    "gpuvm-replaceable.yaml": {"GpuVM/runner": "True/Running"},
     "gpuvm-stopped.yaml": {"GpuVM/spare": "True/PoweredOff"},
 }
 MANIFESTS = [EXAMPLES / name for name in REACHED]
@@ -117,11 +118,11 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held
     sent = Counter(call["operation"] for call in sim.control(f"ledger?since={last}&mutating=true")["entries"])
     assert sent == {
-        "CreateServer": 10,
+        "CreateServer": 11,
         "CreateVpc": 1,
         "CreateSnapshot": 2,
         "StopServer": 1,
-        "DestroyServer": 10,
+        "DestroyServer": 11,
         "DeleteSnapshot": 1,
         "DestroyVpc": 1,
     }

@@ -213,7 +213,9 @@ class Calling:
         return accounts[0] != accounts[1] or elsewhere or made_from or moved
 
     def _differs(self, life: Life) -> bool:
-        """Whether a VPC of its name, or a VM that it would adopt, is not as its spec asks."""
+        """Whether a VPC of its name, a VM that it would adopt, or the one that was made for it, is not as its spec asks."""
+        if life.kind == "GpuVM" and self._world.judge.recreating.was_made_otherwise(life):
+            return True
         vms = [row for row in self._called(life) if isinstance(row, Vm) and life.may_adopt("GpuVM", name_of(row))]
         if any(row.order.configuration != life.spec.get("configuration") for row in vms):
             return True

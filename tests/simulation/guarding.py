@@ -277,8 +277,9 @@ def _time(text: str) -> datetime:
 
 
 def _entered(life: Life) -> datetime | None:
-    """When it entered deletion, or failed as its status says, if its spec then asks for another VM."""
-    since = life.last["metadata"].get("deletionTimestamp") or (life.status.get("failedSince") if asks(life) else None)
+    """When it entered deletion, or when its VM failed or its replacement was planned, as its status says."""
+    failed = life.status.get("failedSince") if asks(life) else None
+    since = life.last["metadata"].get("deletionTimestamp") or failed or (life.status.get("replacement") or {}).get("plannedAt")
     return None if since is None else _time(str(since))
 
 

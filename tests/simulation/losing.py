@@ -1,4 +1,4 @@
-"""The plots of spec.onLoss: a VM is destroyed outside, or fails, once or again and again, and a new one is asked for."""
+"""The plots of recreation: a VM is destroyed outside, fails, or its spec changes, and a new one is asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simulation.stage import Stage
 
 RECREATE = "Recreate"
+SMALL, LARGE = {"configuration": "A100_40GB_PCIe_1x"}, {"configuration": "A100_40GB_PCIe_2x"}
 NAME = "lasting"  # in the cloud; no random act uses it
 
 
@@ -22,6 +23,11 @@ def _our_vm(on: Stage) -> str:
 
 def _is_lost(on: Stage) -> None:
     on.destroyed_outside(_our_vm(on))
+
+
+def _is_forgotten(on: Stage) -> None:
+    on.wipe("GpuVM", "y")
+    on.killed()
 
 
 def _fails(on: Stage) -> None:
@@ -62,8 +68,32 @@ def _lost_unasked(on: Stage) -> None:
     on.then(UP_SECONDS + on.soon("unasked lost"), {"lost": _is_lost, "failed": _fails}[on.choose("how", "lost", "failed")], on)
 
 
+def _replaced(on: Stage) -> None:
+    """The spec of a VM changes so that another one takes its place; meanwhile somebody may change his mind."""
+    chosen = on.choose("name of what is replaced", None, NAME)
+    saves = on.choose("what is replaced is saved", "None", "Required")
+    on.vm("y", vmName=chosen, replacePolicy=RECREATE, deletion={"finalSnapshot": saves})
+    edited = UP_SECONDS + on.soon("replaced edited")
+    change = {"rootDiskGiB": 300} if on.choose("what is changed", "disk", "configuration") == "disk" else LARGE
+    on.then(edited, lambda: on.edit("GpuVM", "y", **change))
+    deeds: dict[str, Callable[[], None]] = {
+        "nothing": lambda: None,
+        "kills": on.killed,
+        "deletes": lambda: on.delete("GpuVM", "y"),
+        "gives it up": lambda: on.edit("GpuVM", "y", replacePolicy="Never"),
+        "puts it back": lambda: on.edit("GpuVM", "y", **(SMALL | {"rootDiskGiB": None})),
+        "pauses it": lambda: on.annotate("GpuVM", "y", paused="true"),
+        "wipes the status": lambda: on.wipe("GpuVM", "y"),
+        "wipes the status and kills": lambda: _is_forgotten(on),
+        "loses it": lambda: _is_lost(on),
+    }
+    deed = deeds[on.choose("as it is replaced", *deeds)]
+    on.then(edited + on.graces("as it is replaced after", 1.0, 0.2, 3.5), deed)
+
+
 PLOTS: dict[str, Callable[[Stage], None]] = {
     "lost and recreated": _lost_and_recreated,
     "lost again and again": _lost_again_and_again,
     "lost unasked": _lost_unasked,
+    "replaced": _replaced,
 }

@@ -1,10 +1,11 @@
-"""The oracle of spec.onLoss: a VM is replaced only where its spec asks for that, and at most three times an hour.
+"""The oracle of spec.onLoss and spec.replacePolicy: a VM is recreated only where its spec asks, at most three times an hour.
 
 Like the judge it asks no product code. That no two live at once is judged for all (``twice``).
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gpucloud.sim.world.vms import Vm
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST, HOUR = 3, 3600.0
 SEEN = ("Seen", "Lost", "Destroying", "Gone")  # states of an order whose VM was listed
 FAILURES = ("CREATE_FAILED", "FAILED")
+REPLACING = ("configuration", "resourcePool", "image", "rootDiskGiB", "storage", "nodeName", "sshKeys", "sshKeysFrom")
 
 
 class Recreating:
@@ -27,6 +29,13 @@ class Recreating:
         self._state: dict[str, str] = {}  # by UID: the state of the order in the last status
         self._recreated: dict[str, list[float]] = {}  # by UID: when an order followed a VM that had been seen
         self._asking: dict[str, float] = {}  # by UID: when its spec last asked for recreation
+        self._order: dict[str, object] = {}  # by UID: id of the last order
+        self._made_from: dict[str, tuple[object, ...]] = {}  # by UID: of what spec the order was recorded
+        self.differs_since: dict[str, float] = {}  # by UID: since when the spec asks for another VM than that
+        self._differed: dict[str, float] = {}  # by UID: until when it did
+        self._replacing: set[str] = set()  # UIDs whose destruction for another VM was announced
+        self._planned: dict[str, object] = {}  # by UID: the plan that the last status had
+        self._made_at: dict[str, float] = {}  # by UID: when the order was recorded
 
     def committed(self, life: Life, *, by_operator: bool) -> None:
         """An object has changed. A status that was restored from another object's backup tells of no VM of this one."""
@@ -38,22 +47,77 @@ class Recreating:
         before, after = self._state.get(life.uid), str(order.get("state"))
         foreign = order.get("origin") == "Adopted" or self._world.cloud.orders.are_anothers(str(order.get("name")), life.uid)
         self._state[life.uid] = "Foreign" if foreign else after
+        self._compare(life, order, after)
+        if by_operator and after == "Destroying" and not life.deleting and self._differs(life):
+            self._replacing.add(life.uid)
+            self._judge_plan(life, before)
+        if by_operator and is_ready(life) and self.is_another(life):
+            self._world.judge.found("another", f"{life.name} is Ready, and its VM was not made as its spec says")
+        self._planned[life.uid] = life.status.get("replacement")
         if by_operator and before in SEEN and after == "Intended":
             self._recreates(life)
+
+    def _judge_plan(self, life: Life, before: str | None) -> None:
+        """Judge an announced replacement: a status had the plan before, unless somebody else wrote the status meanwhile."""
+        since = self.differs_since.get(life.uid, math.inf)
+        if before != "Seen" or life.status.get("failedSince") or max(life.tampered_at, life.restored_at) >= since:
+            return
+        if self._planned.get(life.uid) is None:
+            self._world.judge.found("unplanned", f"{life.name} is destroyed for another, and no status had the plan before")
+
+    def _compare(self, life: Life, order: dict[str, object], state: str) -> None:
+        """Note what an order is made from, and whether the spec asks for another one by now.
+
+        Whoever loses a status takes this knowledge from the next operator only, not from the one that ordered.
+        """
+        now, asked = self._world.loop.time(), fields_of(life)
+        if state in {"NotOrdered", "Refused"}:
+            self._made_from.pop(life.uid, None)
+        elif state == "Intended" and self._order.get(life.uid) != order.get("id"):
+            self._order[life.uid], self._made_from[life.uid] = order.get("id"), asked
+            self._made_at[life.uid] = now
+        if self.was_made_otherwise(life) and life.spec.get("replacePolicy") == "Recreate":
+            self.differs_since.setdefault(life.uid, now)
+        elif self.differs_since.pop(life.uid, None) is not None:
+            self._differed[life.uid] = now
+
+    def _differs(self, life: Life) -> bool:
+        """Whether its spec asks for another VM, or did until a moment ago."""
+        until = self._differed.get(life.uid, -math.inf)
+        return life.uid in self.differs_since or self._world.loop.time() - until < self._world.judge.heard_within()
 
     def _recreates(self, life: Life) -> None:
         times = self._recreated.setdefault(life.uid, [])
         times.append(self._world.loop.time())
-        if not self._asked(life):
+        replaced = life.uid in self._replacing
+        self._replacing.discard(life.uid)
+        if not (replaced or self._asked(life)):
             self._world.judge.found("recreated", f"{life.name} is ordered again, and its spec does not ask for that")
         if self._within_the_hour(life) > MOST:
             self._world.judge.found("recreated", f"{life.name} is recreated more than {MOST} times within an hour")
 
     def replaces(self, life: Life, row: Row) -> bool:
-        """Whether a failed VM may be destroyed for another, as the spec asks or did when the call left."""
+        """Whether a VM may be destroyed for another: it has failed, or is not as the spec says, or was when the call left."""
         if not isinstance(row, Vm) or life.kind != "GpuVM" or life.keeps():
             return False
-        return self._asked(life) and row.status in FAILURES
+        return (self._asked(life) and row.status in FAILURES) or self._differs(life)
+
+    def is_another(self, life: Life) -> bool:
+        """Whether its VM was made from another spec, as its operator can know: of a lost status only the cloud's record tells.
+
+        That shows the configuration, which is compared where the VM may be replaced for it.
+        """
+        if not self.was_made_otherwise(life) or (life.status.get("order") or {}).get("origin") == "Adopted":
+            return False
+        if max(life.tampered_at, life.restored_at) < self._made_at.get(life.uid, math.inf):
+            return True
+        compared = life.spec.get("replacePolicy") == "Recreate" and not life.spec.get("placement")
+        return compared and self._made_from[life.uid][:1] != fields_of(life)[:1]
+
+    def was_made_otherwise(self, life: Life) -> bool:
+        """Whether its VM was made from another spec."""
+        asked = fields_of(life)
+        return self._made_from.get(life.uid, asked) != asked
 
     def is_limited(self, life: Life) -> bool:
         """Whether an object has been recreated as often as may be."""
@@ -68,6 +132,17 @@ class Recreating:
         """Whether its spec asks for recreation, or did until a moment ago."""
         now = self._world.loop.time()
         return asks(life) or (life.uid in self._asking and now - life.asked_at < self._world.judge.heard_within())
+
+
+def fields_of(life: Life) -> tuple[object, ...]:
+    """What its spec says that the cloud cannot change in place."""
+    return tuple(life.spec.get(name) or None for name in REPLACING)
+
+
+def is_ready(life: Life) -> bool:
+    """Whether its last status calls the spec as it is now done."""
+    current = life.status.get("observedGeneration") == life.last["metadata"].get("generation")
+    return current and life.condition("Ready").get("status") == "True"
 
 
 def asks(life: Life) -> bool:

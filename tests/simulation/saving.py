@@ -56,8 +56,9 @@ class Saving:
                 )
 
     def _is_saved(self, life: Life, row: Vm, heard_within: float) -> bool:
-        """Whether a snapshot of a VM is ready that was taken as its final one, after its object was asked to go."""
-        cloud = self._world.cloud
+        """Whether a snapshot of a VM is ready that was taken as its final one, after it was asked to go."""
+        cloud, replaced = self._world.cloud, self._world.judge.recreating.differs_since.get(life.uid, math.inf)
+        went_at = life.went_at if life.deleting else replaced
         changes = cloud.world.snapshots.table.changes
         lately = cloud.now() - heard_within - cloud.lag
         there = [*cloud.world.snapshots.table.rows(), *(one.before for one in changes if one.after is None and one.at > lately)]
@@ -65,7 +66,7 @@ class Saving:
             one.source == name_of(row)
             and place_of(one) == place_of(row)
             and one.ready_at <= cloud.now()
-            and one.created - cloud.epoch >= life.went_at
+            and one.created - cloud.epoch >= went_at
             and self.is_final(one, life)
             for one in there
         )

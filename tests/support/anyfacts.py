@@ -17,6 +17,7 @@ from gpucloud.kinds.gpusnapshot import GpuSnapshotStatus
 from gpucloud.kinds.gpuvm import Cause, Deletion, FinalSnapshot, FinalSnapshotState, GpuVMStatus, Operation, Outcome, PowerVerb
 from gpucloud.kinds.gpuvpc import GpuVpcStatus
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.recreation import Replacement
 from gpucloud.reconcile import evidence, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.deletion_guard import Hold
@@ -36,6 +37,7 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpusnapshot import Source
+from gpucloud.reconcile.gpuvm import template
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity
@@ -248,8 +250,14 @@ def any_vm(r, *, going=False):
         "snapshots": r.choice(("Keep", "Delete")),
         "finalSnapshot": r.choice(("None", "Required")),
     }
-    wishes = {"powerState": r.choice(("Running", "Stopped")), "onLoss": r.choice(("Fail", "Recreate")), "deletion": deletion}
+    wishes = {
+        "powerState": r.choice(("Running", "Stopped")),
+        "onLoss": r.choice(("Fail", "Recreate")),
+        "replacePolicy": r.choice(("Never", "Recreate")),
+        "deletion": deletion,
+    }
     spec = builders.a_spec(**a_name(r, "vmName"), **wishes)
+    made_from = r.choice((None, template.of(spec), template.of(builders.a_spec(rootDiskGiB=300))))
     base = builders.facts(spec=spec)
     elsewhere = base.identity._replace(vpc="acme-other")
     words = ("ONLINE", "ONLINE", "OFFLINE", "OFFLINE", "PENDING", "PENDING_RESOURCES", "FAILED", "STRANGE", None)
@@ -267,7 +275,16 @@ def any_vm(r, *, going=False):
         requests=r.choice((0, 1, 3)),
         requested_at=builders.START,
     )
-    drawn["status"] = drawn["status"].model_copy(update={"final_snapshot": r.choice((None, taken))})
+    planned_at, saves = builders.START - timedelta(seconds=r.choice((1.0, 3600.0))), deletion["finalSnapshot"] == "Required"
+    changed = template.changes(spec, template.of(builders.a_spec(rootDiskGiB=300)))
+    plan = Replacement(changes=changed, planned_at=planned_at, not_before=planned_at, final_snapshot=saves)
+    changes = {"final_snapshot": r.choice((None, taken)), "replacement": r.choice((None, plan))}
+    if order is not None:
+        changes["order"] = order.model_copy(update={"template": made_from})
+    drawn["status"] = drawn["status"].model_copy(update=changes)
+    if drawn["tracked"].order is not None:
+        ours = drawn["tracked"].order.model_copy(update={"template": made_from})
+        drawn["tracked"] = replace(drawn["tracked"], order=ours)
     drawn |= {
         "found": an_observation(
             r, lambda: builders.present(r.choice(words), before(r), seldom(r, True, False), name=base.identity.name)

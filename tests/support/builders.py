@@ -116,7 +116,8 @@ def proofs(base):
 def with_standing(base, changes):
     """The facts with these changes, and the order as it stands then."""
     before, given = changes.pop("known", None), changes.pop("tracked", None)
-    made = replace(base, **changes)
+    names = {"known": changes.pop("known_names")} if "known_names" in changes else {}
+    made = replace(base, **changes, **names)
     return replace(made, tracked=given or tracked(made, before))
 
 

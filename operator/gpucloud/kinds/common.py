@@ -155,6 +155,13 @@ class Order(Model):
     reorders: Annotated[
         int, Field(ge=0, le=1000, description="How often it was ordered again because an accepted order never showed.")
     ] = 0
+    template: Annotated[
+        tuple[Annotated[str, Field(max_length=300)], ...] | None,
+        Field(
+            max_length=16,
+            description="What a VM was made from: fields of the spec that the cloud cannot change, some as a digest.",
+        ),
+    ] = None
     recreation: Annotated[
         int | None,
         Field(ge=1, description="Which recreation it is, in place of a VM that was lost or had failed. Absent: none."),

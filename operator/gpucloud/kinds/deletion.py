@@ -66,7 +66,11 @@ class FinalSnapshot(Model):
         Field(description="Requested: announced, and perhaps being taken. Ready: a listing has shown it ready to use."),
     ] = FinalSnapshotState.REQUESTED
     order: Annotated[
-        str, Field(max_length=64, description="status.order.id of the VM that it is taken of: it counts for no other VM.")
+        str,
+        Field(
+            max_length=64,
+            description="status.order.id of the VM that it is taken of; for its replacement, with -replaced.",
+        ),
     ] = ""
     gpu_snapshot: Annotated[
         str | None,

@@ -18,10 +18,10 @@ from gpucloud.kinds.deletion import (
     FinalSnapshotState,
     SnapshotPolicy,
 )
-from gpucloud.kinds.markers import CEL, IMMUTABLE, SET, rules
+from gpucloud.kinds.markers import CEL, IMMUTABLE, REPLACEABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
 from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
-from gpucloud.kinds.recreation import FailedSince, OnLoss, RecreationTimes
+from gpucloud.kinds.recreation import FailedSince, OnLoss, RecreationTimes, Replacement, ReplacePolicy
 from gpucloud.kinds.schema import INT32_MAX
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Outcome",
     "PowerState",
     "PowerVerb",
+    "ReplacePolicy",
     "SSHKeySource",
     "SnapshotPolicy",
     "Storage",
@@ -210,12 +211,12 @@ class GpuVMSpec(AdoptingSpec):
     configuration: Annotated[
         str,
         Field(min_length=1, max_length=253, description="Name of the VM configuration, for example A100_40GB_PCIe_1x."),
-        IMMUTABLE,
+        REPLACEABLE,
     ]
     resource_pool: Annotated[
         str | None,
         Field(min_length=1, max_length=253, description="Resource pool. When not set, the tenant's first, else on-demand."),
-        IMMUTABLE,
+        REPLACEABLE,
     ] = None
     vpc: Annotated[
         str | None,
@@ -230,24 +231,24 @@ class GpuVMSpec(AdoptingSpec):
     ssh_keys: Annotated[
         tuple[PublicKey, ...],
         Field(max_length=64, description="Public SSH keys that may log in. They are installed when the VM is created."),
-        IMMUTABLE,
+        REPLACEABLE,
     ] = ()
     ssh_keys_from: Annotated[
         tuple[SSHKeySource, ...],
         Field(max_length=16, description="Public SSH keys read from Secrets and ConfigMaps when the VM is created."),
-        IMMUTABLE,
+        REPLACEABLE,
     ] = ()
-    image: Annotated[Image | None, Field(description="What the root disk is made from."), IMMUTABLE] = None
+    image: Annotated[Image | None, Field(description="What the root disk is made from."), REPLACEABLE] = None
     root_disk_gib: Annotated[
         int | None,
         Field(alias="rootDiskGiB", ge=1, le=INT32_MAX, description="Size of the root disk in GiB."),
-        IMMUTABLE,
+        REPLACEABLE,
     ] = None
-    storage: Annotated[Storage | None, Field(description="Disks and mounts beside the root disk."), IMMUTABLE] = None
+    storage: Annotated[Storage | None, Field(description="Disks and mounts beside the root disk."), REPLACEABLE] = None
     node_name: Annotated[
         str | None,
         Field(min_length=1, max_length=253, description="Node to place the VM on; only in pools that are not on-demand."),
-        IMMUTABLE,
+        REPLACEABLE,
     ] = None
     vm_name: Annotated[
         CloudName | None,
@@ -265,6 +266,14 @@ class GpuVMSpec(AdoptingSpec):
             "3 times an hour; what was on its disks is lost."
         ),
     ] = OnLoss.FAIL
+    replace_policy: Annotated[
+        ReplacePolicy,
+        Field(
+            description="What is done when a field changes that the cloud cannot change in place: configuration, resourcePool, "
+            "image, rootDiskGiB, storage, nodeName, sshKeys or sshKeysFrom. Never: the edit is refused. Recreate: the VM is "
+            "destroyed, and a new one created as the spec says; what was on its disks is lost."
+        ),
+    ] = ReplacePolicy.NEVER
     deletion: Annotated[Deletion, Field(description="What deleting this object does to the VM.")] = Deletion()
     placement: Annotated[
         PlacementSpec | None,
@@ -372,6 +381,9 @@ class GpuVMStatus(CloudStatus):
     ] = None
     recreations: RecreationTimes = None
     failed_since: FailedSince = None
+    replacement: Annotated[
+        Replacement | None, Field(description="What spec.replacePolicy: Recreate is about to do, and which fields ask for it.")
+    ] = None
     deletion_held_at: Annotated[
         Time | None,
         Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),

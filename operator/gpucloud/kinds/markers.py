@@ -23,6 +23,7 @@ LIST_MAP_KEYS = "x-kubernetes-list-map-keys"
 
 # Our own notes to kinds.schema; never printed.
 IMMUTABLE_NOTE = "x-gpucloud-immutable"
+REPLACEABLE_NOTE = "x-gpucloud-replaceable"
 DEFAULT_NOTE = "x-gpucloud-default"
 
 FieldReason = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
@@ -79,6 +80,9 @@ class Keywords:
 
 # A field of the spec that may be given at creation only: changing, adding and removing it are refused.
 IMMUTABLE = Keywords({IMMUTABLE_NOTE: True})
+
+# As IMMUTABLE, unless spec.replacePolicy is Recreate: then a changed field replaces what was ordered.
+REPLACEABLE = Keywords({IMMUTABLE_NOTE: True, REPLACEABLE_NOTE: True})
 
 # A list without duplicates whose order means nothing. Lists are atomic otherwise.
 SET = Keywords({LIST_TYPE: "set"})

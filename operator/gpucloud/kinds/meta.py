@@ -76,6 +76,7 @@ class Reason(StrEnum):
     TAKING_FINAL_SNAPSHOT = "TakingFinalSnapshot"
     DRIFTED = "Drifted"
     RECREATING = "Recreating"
+    REPLACING = "Replacing"
     UNKNOWN_STATE = "UnknownState"
     # settled as asked
     RUNNING = "Running"

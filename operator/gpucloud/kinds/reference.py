@@ -18,11 +18,12 @@ _RANGES = (
     ("minItems", "maxItems", " items"),
 )
 
+_REPLACES = "replacePolicy"  # in the rule of a field that may be edited where that is Recreate
 _FIELDS = ("Field", "Type", "Given", "Meaning")
 _RULES = (
     "The apiserver checks these and refuses what breaks one, with the message given here. Beside them, a field that is "
     "*immutable*, with all that is inside it, cannot be changed, added or removed once the object is created: delete the "
-    "object and create it again."
+    "object and create it again. One that is *replaceable* can be, where `spec.replacePolicy` is `Recreate`."
 )
 
 
@@ -70,11 +71,12 @@ def _recorded(schema: Node) -> list[str]:
 
 def _fields(node: Node, path: str) -> Iterator[tuple[str, ...]]:
     required = node.get("required", ())
-    fixed = {rule.get("fieldPath", "")[1:] for rule in node.get(VALIDATIONS, ()) if _is_transition(rule)}
+    rules = [rule for rule in node.get(VALIDATIONS, ()) if _is_transition(rule)]
+    fixed = {rule.get("fieldPath", "")[1:]: "replaceable" if _REPLACES in rule["rule"] else "immutable" for rule in rules}
     for name, field in node["properties"].items():
         here = f"{path}{name}"
         given = "required" if name in required else _default(field)
-        yield f"`{here}`", _type(field), f"{given}, immutable" if name in fixed else given, _meaning(field)
+        yield f"`{here}`", _type(field), f"{given}, {fixed[name]}" if name in fixed else given, _meaning(field)
         inner = field.get("items", field)
         if "properties" in inner:
             yield from _fields(inner, f"{here}[]." if "items" in field else f"{here}.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.markers import CEL, DEFAULT_NOTE, IMMUTABLE_NOTE, LIST_MAP_KEYS, LIST_TYPE, VALIDATIONS
+from gpucloud.kinds.markers import CEL, DEFAULT_NOTE, IMMUTABLE_NOTE, LIST_MAP_KEYS, LIST_TYPE, REPLACEABLE_NOTE, VALIDATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,7 @@ _RULE_WORDS = ("rule", "message", "reason", "fieldPath", "optionalOldSelf")  # p
 _HANDLED = {"title", "type", "description", "default", "properties", "required", "items"} | {
     VALIDATIONS,
     IMMUTABLE_NOTE,
+    REPLACEABLE_NOTE,
     DEFAULT_NOTE,
 }
 
@@ -178,15 +179,23 @@ def _immutability(node: Schema, place: _Place) -> list[Schema]:
     way_out = "Put the old value back, or delete this object and create it again."
     if destroys:
         way_out += " Deleting it destroys what it ordered, unless spec.deletion.policy is Retain."
-    return [
-        CEL(
-            rule=_unchanged(name, required=name in node.get("required", [])),
-            message=f"{place.path}.{name} is immutable. {way_out}",
-            reason="FieldValueForbidden",
-            field_path=f".{name}",
-        ).entry()
-        for name in marked
-    ]
+    replaced = (
+        "Put the old value back; or set spec.replacePolicy: Recreate, which destroys the VM for a new one; or delete this "
+        "object and create it again."
+    )
+    rules = []
+    for name in marked:
+        replaceable = node["properties"][name].get(REPLACEABLE_NOTE, False)
+        rule = _unchanged(name, required=name in node.get("required", []))
+        rules.append(
+            CEL(
+                rule=f"self.replacePolicy == 'Recreate' || ({rule})" if replaceable else rule,
+                message=f"{place.path}.{name} is immutable. {replaced if replaceable else way_out}",
+                reason="FieldValueForbidden",
+                field_path=f".{name}",
+            ).entry()
+        )
+    return rules
 
 
 def _unchanged(name: str, *, required: bool) -> str:

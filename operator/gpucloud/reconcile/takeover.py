@@ -45,7 +45,7 @@ def take_over(
     if recorded is None or (known is not None and ours):
         if known is not None and recorded is not None and _is_withdrawn(known, recorded):
             return after_event(known, OrderEvent.REFUSED, now)
-        return TrackedOrder(None, now) if known is None else _announced(known, recorded)
+        return TrackedOrder(None, now) if known is None else _with_template(_announced(known, recorded), recorded)
     if not further and known is not None and known.order is not None and known.state in WAS_SEEN | OUTSTANDING:
         return replace(known, since=now, unresolved=known.state in OUTSTANDING, earlier_unclear=True)
     earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
@@ -60,6 +60,15 @@ def _announced(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
     if known.order is not None or recorded is None or not _is_of_unknown_order(recorded):
         return known
     return replace(known, order=recorded, unresolved=True)
+
+
+def _with_template(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
+    """Return the order that this process knows, with what the status says that it was made from, if only the status does."""
+    if known.order is None or recorded is None or known.order.id != recorded.id:
+        return known
+    if known.order.template is not None or recorded.template is None:
+        return known
+    return replace(known, order=known.order.model_copy(update={"template": recorded.template}))
 
 
 def _is_of_unknown_order(recorded: Order) -> bool:

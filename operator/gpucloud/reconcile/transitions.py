@@ -97,7 +97,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),
     (S.SEEN, E.DESTROYED): Transition(
         S.DESTROYING,
-        f"the owner deleted the object, or it has failed and spec.onLoss is Recreate, and a listing shows it as ours; or "
+        f"the owner deleted the object, or it is destroyed for another one, and a listing shows it as ours; or "
         f"{_MARKED}, or {_KNOWN}",
     ),
     (S.LOST, E.RECORDED): Transition(
@@ -119,9 +119,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     ),
     (S.GONE, E.TAKEN_OVER): Transition(S.DESTROYING, "none needed: people can edit a status, so the operator looks once more"),
     (S.GONE, E.SHOWN): Transition(S.DESTROYING, f"{_MARKED}, or {_ADOPTS}"),
-    (S.GONE, E.RECORDED): Transition(
-        S.INTENDED, f"{_NOT_ADOPTED}, or it was destroyed as failed and spec.onLoss is Recreate; {_NAME_FREE}"
-    ),
+    (S.GONE, E.RECORDED): Transition(S.INTENDED, f"{_NOT_ADOPTED}, or it was destroyed for another one; {_NAME_FREE}"),
 }
 
 # The pairs without a transition that happen all the same, and why nothing changes. Tests fail on any other pair that happens.

@@ -7,6 +7,7 @@ import copy
 import pytest
 import yaml
 
+from gpucloud.reconcile.gpuvm.template import FIELDS
 from support.crdcases.gpusnapshot import SNAPSHOT
 from support.crdcases.gpuvm import VM
 from support.crdcases.kinds import ALL, each_kind
@@ -90,6 +91,16 @@ def assert_free(answer):
 def test_a_fixed_field_cannot_be_changed(objects, cases, row):
     assert edit(objects, cases, row.field, row.value, given=True).ok, "saying the same again is no change"
     assert_fixed(edit(objects, cases, row.field, row.other, given=True), row.field)
+
+
+def is_replaceable(cases, row):
+    return cases.kind == "GpuVM" and row.field.partition(".")[0] in FIELDS
+
+
+@pytest.mark.parametrize(("cases", "row"), edits("fixed", is_replaceable))
+def test_a_field_that_replaces_the_vm_can_be_changed_where_the_policy_says_so(objects, cases, row):
+    change = {"spec": {"replacePolicy": "Recreate", **nested(row.field, row.other)}}
+    assert_free(objects.api.patch(cases.short_name, object_name(row.field, given=True), change, objects.namespace, **DRY_RUN))
 
 
 @pytest.mark.parametrize(("cases", "row"), edits("fixed", is_optional))

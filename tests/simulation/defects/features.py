@@ -9,7 +9,7 @@ from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
-from gpucloud.reconcile.gpuvm import on_loss, recreate
+from gpucloud.reconcile.gpuvm import on_loss, recreate, replacement, template
 from gpucloud.reconcile.gpuvm.final_snapshot import _again_from
 from simulation.planting import Defect, named, replace
 
@@ -34,10 +34,28 @@ def recreated_unasked() -> None:
     replace(on_loss.asks_recreation, lambda _: True)
 
 
+@named(FEATURES, "a VM is replaced though its spec does not allow that")
+def replaced_unasked() -> None:
+    """spec.replacePolicy: Never is read as Recreate."""
+    replace(template.asks_another, lambda spec, order: bool(order is not None and template.changes(spec, order.template)))
+
+
+@named(FEATURES, "a VM is replaced without a plan in status")
+def replaced_unplanned() -> None:
+    """The grace of a plan is not waited out, so it is never written."""
+    replace(replacement._planned, lambda _: None)
+
+
+@named(FEATURES, "a VM of another spec is Ready")
+def another_is_ready() -> None:
+    """What a VM was made from is not compared where its replacement was called off."""
+    replace(replacement._kept, lambda _: None)
+
+
 @named(FEATURES, "a VM is recreated without end")
 def recreated_without_end() -> None:
     """The limit counts nothing."""
-    replace(recreate._limited, lambda *_: None)
+    replace(recreate.limited, lambda *_: None)
 
 
 @named(FEATURES, "a new process sends a host's announced operation again")

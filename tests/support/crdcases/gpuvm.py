@@ -118,6 +118,7 @@ VM_REFUSED = [
     ("a disk size with a unit", {"rootDiskGiB": "200Gi"}, "spec.rootDiskGiB", "must be of type integer"),
     ("an unknown power state", {"powerState": "Off"}, "spec.powerState", 'supported values: "Running", "Stopped"'),
     ("an unknown policy", {"deletion": {"policy": "Keep"}}, "spec.deletion.policy", '"Delete", "Retain"'),
+    ("an unknown answer to another spec", {"replacePolicy": "Always"}, "spec.replacePolicy", '"Never", "Recreate"'),
     ("an unknown answer to a loss", {"onLoss": "Retry"}, "spec.onLoss", 'supported values: "Fail", "Recreate"'),
     ("an unknown last snapshot", {"deletion": {"finalSnapshot": "Yes"}}, "spec.deletion.finalSnapshot", '"None", "Required"'),
     ("an unknown policy for snapshots", {"deletion": {"snapshots": "Retain"}}, "spec.deletion.snapshots", '"Keep", "Delete"'),
@@ -157,6 +158,7 @@ VM_FREE = [
     Edit("deletion", {"policy": "Retain"}, {"policy": "Delete"}),
     Edit("deletion.policy", "Retain", "Delete"),
     Edit("onLoss", "Fail", "Recreate"),
+    Edit("replacePolicy", "Never", "Recreate"),
     Edit("deletion.finalSnapshot", "Required", "None"),
     Edit("deletion.snapshots", "Delete", "Keep"),
 ]
@@ -167,6 +169,7 @@ VM = Cases(
         "adoption": "Never",
         "powerState": "Running",
         "onLoss": "Fail",
+        "replacePolicy": "Never",
         "deletion": {"snapshots": "Keep", "finalSnapshot": "None"},
         "progressDeadlineSeconds": 1800,
     },

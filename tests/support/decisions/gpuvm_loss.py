@@ -195,9 +195,13 @@ ROWS = {
     ),
     "a lost VM of which a final snapshot was to be kept says that there is none": Row(
         "what is gone cannot be copied",
-        LOST | {"spec": a_spec(onLoss="Recreate", deletion={"finalSnapshot": "Required"})},
+        LOST
+        | {
+            "spec": a_spec(onLoss="Recreate", deletion={"finalSnapshot": "Required"}),
+            "tracked": known(an_order(NAME, OrderState.LOST), ago=10),
+        },
         Reason.RECREATING,
-        records=True,
+        records=False,
         says="No final snapshot of the lost one could be taken.",
     ),
     "a recreation has a deadline of its own": Row(

@@ -19,6 +19,7 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
+from gpucloud.reconcile.gpuvm import template
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import record_id
 from support.builders import (
@@ -45,6 +46,7 @@ AGAIN = INTENDED.model_copy(
         "id": record_id("", UID, NAME),
         "recorded_at": START + timedelta(seconds=NOW),
         "reorders": 1,
+        "template": template.of(a_spec()),
         "configuration": "A100_40GB_PCIe_1x",
     }
 )

@@ -25,6 +25,7 @@ from support.decisions import (
     gpuvm_order,
     gpuvm_placement,
     gpuvm_price,
+    gpuvm_replacement,
     gpuvm_starting,
     gpuvpc,
     gpuvpc_deletion,
@@ -90,6 +91,7 @@ TABLES = {
             gpuvm_deletion,
             gpuvm_final_snapshot,
             gpuvm_loss,
+            gpuvm_replacement,
             gpuvm_adoption,
         ),
         reasons={
@@ -103,6 +105,7 @@ TABLES = {
                 "DeletionHeld",
                 "TakingFinalSnapshot",
                 "Recreating",
+                "Replacing",
                 "RecreationLimited",
             ),
         },

@@ -78,6 +78,7 @@ def test_no_field_of_the_spec_is_overlooked():
     told_by_the_identity = {"vpc_ref"}
     others = {
         "adoption", "power_state", "deletion", "progress_deadline_seconds", "account_ref", "connection", "placement", "on_loss",
+        "replace_policy",
     }  # fmt: skip
     assert set(GpuVMSpec.model_fields) == ordered | told_by_the_identity | others
 

@@ -159,7 +159,10 @@ def test_columns_and_selectable_fields_name_fields_that_exist_and_their_types(de
 
 
 FREE = [
-    (GPUVM, {"adoption", "powerState", "onLoss", "deletion", "progressDeadlineSeconds", "connection", "placement"}),
+    (
+        GPUVM,
+        {"adoption", "powerState", "onLoss", "replacePolicy", "deletion", "progressDeadlineSeconds", "connection", "placement"},
+    ),
     (GPUVPC, {"adoption", "deletion", "progressDeadlineSeconds"}),
     (GPUSNAPSHOT, {"adoption", "deletion", "progressDeadlineSeconds"}),
     (GPUHOST, {"reprovision", "progressDeadlineSeconds"}),

@@ -24,6 +24,7 @@ from gpucloud.reconcile.naming import fingerprint
 from gpucloud.reconcile.ownership import record_id
 from support.anyfacts import any_going_vm, any_snapshot, any_vm, any_vpc
 from support.builders import NOW, facts
+from support.replaced import is_replaced, is_to_be_replaced
 from support.snapshotfacts import snapshot_facts
 from support.vpcfacts import vpc_facts
 
@@ -189,9 +190,10 @@ def nothing_of_a_vm_is_destroyed_without_its_final_snapshot(f, plan):
 def one_is_taken_only_before_the_destruction_of_what_is_there(f, plan):
     if not isinstance(f.spec, GpuVMSpec) or plan.action not in {Verb.CREATE_SNAPSHOT, Verb.REQUEST_SNAPSHOT}:
         return
-    assert (f.meta.deleting, f.spec.deletion.final_snapshot, f.hold) == (True, "Required", None)
+    assert f.meta.deleting or is_to_be_replaced(f)
+    assert (f.spec.deletion.final_snapshot, f.hold) == ("Required", None)
     assert isinstance(f.found, Present)
-    assert f.final.terminating is (plan.action is Verb.CREATE_SNAPSHOT)
+    assert (f.final.terminating and f.meta.deleting) is (plan.action is Verb.CREATE_SNAPSHOT)
     assert plan.status.final_snapshot is not None
 
 
@@ -230,19 +232,21 @@ def has_failed_and_is_replaced(f):
 
 def is_recreated(f):
     """Whether a VM that is lost or gone is asked for again, and two listings lack it."""
-    return asks_for_another(f) and known_as(f, "Lost", "Gone") and f.found.confirmed is not None
+    asks = (asks_for_another(f) and known_as(f, "Lost", "Gone")) or (is_replaced(f) and known_as(f, "Gone"))
+    return asks and f.found.confirmed is not None
 
 
 def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     if plan.action not in DESTROYS:
         return
-    assert f.meta.deleting or has_failed_and_is_replaced(f)
+    assert f.meta.deleting or has_failed_and_is_replaced(f) or is_to_be_replaced(f)
     assert not retained(f)
     assert not f.dependents
     if isinstance(f.spec, GpuVpcSpec):
         assert (f.occupants.names, f.occupants.as_of >= NOW - FRESH_SECONDS) == ((), True)
-    assert getattr(f, "hold", None) is None or not f.meta.deleting, "the brake holds it"
+    assert getattr(f, "hold", None) is None, "the brake holds it"
     if not f.meta.deleting:
+        assert not gpuvm.with_snapshots(f), "they stay when a VM is replaced"
         return
     if isinstance(f.spec, GpuVMSpec) and f.spec.deletion.snapshots == "Delete":
         assert isinstance(f.snapshots, SnapshotsOfVm)

@@ -93,6 +93,68 @@ def test_a_status_may_say_that_the_limit_is_reached_only_when_it_is(court, times
     assert court.judge.recreating.is_limited(life) is true
 
 
+REPLACES = {"replacePolicy": "Recreate"}
+PLAN = {
+    "changes": [{"name": "rootDiskGiB", "to": "300"}],
+    "plannedAt": "2026-01-01T00:01:00Z",
+    "notBefore": "2026-01-01T00:01:30Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "change", "found"),
+    [
+        (REPLACES, {"rootDiskGiB": 300}, []),
+        (REPLACES, {"powerState": "Stopped"}, ["unasked"]),
+        ({}, {"rootDiskGiB": 300}, ["unasked"]),
+        (REPLACES | {"deletion": {"policy": "Retain"}}, {"rootDiskGiB": 300}, ["unasked"]),
+    ],
+    ids=["it is not as its spec says", "that needs no other VM", "not asked for", "retained"],
+)
+def test_only_a_vm_that_is_not_as_its_spec_says_is_replaced_and_only_if_that_asks_for_it(court, spec, change, found):
+    item = court.bought(**spec)
+    court.passes(60.0)
+    court.world.actors.owner.patch(item, {"spec": change})
+    court.writes(item, replacement=PLAN)
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == found
+    if not found:
+        recreates(court, item, "Gone")
+        assert court.oracles == []
+
+
+@pytest.mark.parametrize(("plan", "found"), [({"replacement": PLAN}, []), ({}, ["unplanned"])])
+def test_a_vm_is_destroyed_for_another_only_after_a_status_had_the_plan(court, plan, found):
+    item = court.bought(**REPLACES)
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    moves(court, item, "Seen")
+    court.writes(item, **plan)
+    moves(court, item, "Destroying")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize("policy", ["Recreate", "Never"])
+@pytest.mark.parametrize(("ready", "found"), [("False", []), ("True", ["another"])])
+def test_a_vm_that_was_made_from_another_spec_is_not_ready(court, policy, ready, found):
+    item = court.bought(**REPLACES)
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300, "replacePolicy": policy}})
+    said = {"reason": "Made", "message": "Up.", "lastTransitionTime": "2026-01-01T00:01:00Z"}
+    court.writes(item, conditions=[{"type": "Ready", "status": ready} | said])
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["unasked"])])
+def test_a_change_that_was_taken_back_a_moment_ago_may_still_be_carried_out(court, after, found):
+    item = court.bought(**REPLACES)
+    court.passes(60.0)
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": None}})
+    court.passes(after)
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    assert [one for one in court.oracles if one == "unasked"] == found
+
+
 def test_failed_vms_that_are_replaced_count_with_the_deletion_guard(courts):
     it = courts(brake_vms=1)
     for name in ("a", "b"):

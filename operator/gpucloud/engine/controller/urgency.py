@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 # Fields that later decisions read, or that answer a request; not informative ones.
 RECORDS = frozenset(
-    {"observed_generation", "tenant", "held_secret", "deletion_held_at", "final_snapshot", "recreations", "connection"}
+    {
+        "observed_generation",
+        "tenant",
+        "held_secret",
+        "deletion_held_at",
+        "final_snapshot",
+        "recreations",
+        "replacement",
+        "connection",
+    }
 )
 IN_PROGRESS = "InProgress"  # outcome of an operation
 ANSWERS = "last_handled_"  # how the fields begin that answer a request

@@ -70,12 +70,12 @@ class DeletionGuard:
         """Return the number of held deletions by namespace, for metrics."""
         return {(namespace,): float(count) for namespace, count in Counter(item.namespace for item in self._held()).items()}
 
-    def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool, failed_since: datetime | None = None) -> None:
-        """Count a deletion that destroys a VM, or one that has failed since then and is destroyed for another.
+    def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool, replaced_since: datetime | None = None) -> None:
+        """Count a deletion that destroys a VM, or one that is destroyed for another, since then.
 
         ``held``: the object's status says that it is held; it is, until released.
         """
-        requested_at = meta.deleted_at or failed_since
+        requested_at = meta.deleted_at or replaced_since
         if not self.on or requested_at is None:
             return
         now, known = self._clock.wall(), self._not_of_earlier_vm(meta.uid, requested_at)

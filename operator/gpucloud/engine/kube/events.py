@@ -25,7 +25,8 @@ CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was ann
     Reason.RESTARTING: "a restart was requested",
     Reason.DRIFTED: "it was switched outside Kubernetes, against spec.powerState",
     Reason.DELETING: "this object is being deleted",
-    Reason.RECREATING: "the VM was lost or has failed, and spec.onLoss is Recreate",
+    Reason.REPLACING: "it was not made as the spec says now, and spec.replacePolicy is Recreate",
+    Reason.RECREATING: "the VM is recreated, as spec.onLoss or spec.replacePolicy asks",
 }
 
 

@@ -6,7 +6,7 @@ and the image by its letters and digits: "Ubuntu 22.04.4 LTS" is reported as "Ub
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.kinds.common import Adoption
 from gpucloud.kinds.meta import Annotation, Reason
@@ -47,16 +47,28 @@ def buy_anyway(f: VmFacts) -> str:
     return f"kubectl annotate gpuvm {f.meta.name} --namespace={f.meta.namespace} --overwrite {Annotation.BUY_ANYWAY}=true"
 
 
+class Differing(NamedTuple):
+    """A field of the spec, and what the cloud shows instead of its value."""
+
+    field: str
+    actual: str
+    wanted: str
+
+
 def differs(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
     """Report an adopted VM of another configuration or image than the spec's. Nothing is done to it, nor is it replaced."""
-    if not f.adopted:
-        return None
+    differing = shown_otherwise(f, vm) if f.adopted else None
+    return None if differing is None else adoption.mismatch(f, *differing)
+
+
+def shown_otherwise(f: VmFacts, vm: Present[VmRecord]) -> Differing | None:
+    """Return the field in which the cloud shows another VM than the spec asks for; None if it shows no difference."""
     used = f.configuration_in_use
     if used is not None and used not in {offer.configuration for offer in offers(f.spec)}:
-        return adoption.mismatch(f, "spec.configuration", used, f.spec.configuration)
+        return Differing("spec.configuration", used, f.spec.configuration)
     image = None if f.spec.image is None else f.spec.image.operating_system
     if image is not None and vm.record.image is not None and _plain(image) != _plain(vm.record.image):
-        return adoption.mismatch(f, "spec.image.operatingSystem", vm.record.image, image)
+        return Differing("spec.image.operatingSystem", vm.record.image, image)
     return None
 
 

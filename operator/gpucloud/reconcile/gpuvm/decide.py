@@ -19,7 +19,7 @@ from gpucloud.reconcile.core.steps import (
     without_finalizer,
 )
 from gpucloud.reconcile.facts import Present
-from gpucloud.reconcile.gpuvm import adopted, create, delete, power, recreate, waiting
+from gpucloud.reconcile.gpuvm import adopted, create, delete, power, recreate, replacement, waiting
 from gpucloud.reconcile.gpuvm.boot_log import with_boot_log
 from gpucloud.reconcile.gpuvm.connection import with_connection
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the plan for this GpuVM. Total: returns a plan for all facts, and never raises."""
     plan = with_placement(f, with_connection(f, _first(f), f.reassert_seconds))
-    plan = with_boot_log(f, plan)
+    plan = replacement.with_record(f, with_boot_log(f, plan))
     if f.status.order is not None or plan.status is None or plan.status.order is None:
         return plan
     # The record is new, or it was lost and is put back: what was asked for before counts as answered. Nobody can know, and
@@ -63,6 +63,7 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         duplicate_records,
         unproven_origin,
         not_owned,
+        replacement.decide,
         recreate.failed,
         alive,
         recreate.lost,

@@ -58,7 +58,8 @@ def held_by_guard(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def with_snapshots(f: VmFacts) -> bool:
     """Whether the destroying call may delete the VM's snapshots too: a fresh listing shows that each one is deletable."""
-    if f.spec.deletion.snapshots is not SnapshotPolicy.DELETE or not isinstance(f.snapshots, SnapshotsOfVm):
+    asked = f.meta.deleting and f.spec.deletion.snapshots is SnapshotPolicy.DELETE
+    if not asked or not isinstance(f.snapshots, SnapshotsOfVm):
         return False
     items = f.snapshots.items
     return are_fresh(f, f.snapshots) and bool(items) and all(item.deletable for item in items)

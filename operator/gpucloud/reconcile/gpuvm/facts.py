@@ -11,7 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.recreation import OnLoss
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss
+from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss, template
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Adoption
     from gpucloud.kinds.gpuvm import Operation
     from gpucloud.kinds.meta import ConditionType
+    from gpucloud.kinds.recreation import ReplacedField
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.deletion_guard import Hold
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
@@ -50,7 +51,7 @@ SUBJECT = Subject(
         "boot_log",
         "failed_since",
     ),
-    kept_when_gone=("settled_generation", "operation", "deletion_held_at"),
+    kept_when_gone=("settled_generation", "operation", "deletion_held_at", "replacement"),
     conflict_advice=" and choose another spec.vmName",
     without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
@@ -74,6 +75,7 @@ class VmFacts(offers.Facts):
     snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that deletes them, or needs a final one
     final: FinalSnapshotFacts | None = None  # known only during a deletion that needs a final snapshot
     hold: Hold | None = None  # why the deletion guard holds this VM's destruction
+    replacement_price: str | None = None  # of another VM in place of this one
     usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
     known: KnownNames = field(default_factory=KnownNames)
     reassert_seconds: float = 60.0  # between two looks whether what is published still stands
@@ -105,14 +107,16 @@ class VmFacts(offers.Facts):
 
     @property
     def ordered(self) -> dict[str, Any]:
-        """The offer, as a new order's record names it, and which recreation it is."""
+        """The offer, as a new order's record names it, the spec that it is made from, and which recreation it is."""
         earlier = 0 if self.order is None else self.order.recreation or 0
-        return {**offers.current_offer(self)._asdict(), "recreation": earlier + self.recreates or None}
+        made_from = {"template": template.of(self.spec), "recreation": earlier + self.recreates or None}
+        return {**offers.current_offer(self)._asdict(), **made_from}
 
     @property
     def is_as_recorded(self) -> bool:
-        """Whether the recorded order is for the offer that would be ordered now: the alternatives may be edited meanwhile."""
-        return offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+        """Whether the recorded order is what would be ordered now: the spec may be edited meanwhile."""
+        same = offers.ordered_offer(self.spec, self.order) == offers.current_offer(self)
+        return same and not template.changes(self.spec, self.made_from)
 
     def creation_advice(self, adoption: Adoption) -> str:
         """As the base's; a spec without SSH keys allows an adoption only, and keys are immutable."""
@@ -146,8 +150,38 @@ class VmFacts(offers.Facts):
 
     @property
     def recreates(self) -> bool:
-        """Whether a new VM takes the place of one that is proven lost, or destroyed as failed."""
-        return self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+        """Whether a new VM takes the place of one that is proven lost, or was destroyed for another one."""
+        lost = self.asks_recreation and self.seen and self.state in {OrderState.LOST, OrderState.GONE}
+        return lost or (self.is_replaced and self.state is OrderState.GONE)
+
+    @property
+    def made_from(self) -> tuple[str, ...] | None:
+        """What the VM was made from, by its order's record; None if that does not tell."""
+        return None if self.order is None else self.order.template
+
+    @property
+    def changes(self) -> tuple[ReplacedField, ...]:
+        """The fields in which the spec differs from what the VM was made from. A deletion does not ask for them."""
+        return () if self.meta.deleting else template.changes(self.spec, self.made_from)
+
+    @property
+    def asks_replacement(self) -> bool:
+        """Whether another VM is asked for in place of this one, and nothing keeps this one."""
+        return not self.meta.deleting and template.asks_another(self.spec, self.order) and self.ours
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the VM is being destroyed for another one, or was: the new one is ordered, whatever the spec says since."""
+        going = self.state in {OrderState.DESTROYING, OrderState.GONE} and not (self.adopted or self.meta.deleting)
+        return going and self.status.replacement is not None
+
+    @property
+    def deletion_seen(self) -> float:
+        """As the base's; of a VM that is replaced, the mono time at which that was planned."""
+        planned = self.status.replacement
+        if self.meta.deleting or planned is None:
+            return super(VmFacts, self).deletion_seen
+        return self.now.mono - max(0.0, (self.now.wall - planned.planned_at).total_seconds())
 
     @property
     def way_to_new(self) -> str:
@@ -170,7 +204,8 @@ class VmFacts(offers.Facts):
         bill = billed(self.status, seen["state"], self.now.wall)
         since = min(self.status.failed_since or self.now.wall, self.now.wall)  # another process's clock may have been ahead
         failed = since if is_replaceable(self.found.record) else None
-        held = self.status.deletion_held_at if failed is not None or self.meta.deleting else None
+        goes = failed is not None or self.meta.deleting or self.is_replaced or self.asks_replacement
+        held = self.status.deletion_held_at if goes else None
         return {**seen, **price, **bill, "boot_log": boot_log.finding(self), "failed_since": failed, "deletion_held_at": held}
 
     def corrections(self, words: str) -> str:

@@ -37,14 +37,21 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
+FOR_REPLACEMENT = "-replaced"
 MOST_REQUESTS = 1000  # as the schema allows
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
 
 
 def record(f: VmFacts) -> FinalSnapshot | None:
-    """Return the record in status, if it is of this VM."""
+    """Return the record in status, if it is of this VM and of what destroys it now."""
     found = f.status.final_snapshot
-    return found if found is not None and f.order is not None and found.order == f.order.id else None
+    return found if found is not None and f.order is not None and found.order == _taken_for(f) else None
+
+
+def _taken_for(f: VmFacts) -> str:
+    """Return the VM's order and what destroys it: one that was taken for a replacement is too old for a later deletion."""
+    order = "" if f.order is None else f.order.id
+    return order if f.meta.deleting or not order else f"{order}{FOR_REPLACEMENT}"
 
 
 def is_ready(f: VmFacts) -> bool:
@@ -235,7 +242,7 @@ def _record(
 ) -> FinalSnapshot:
     """Return the record to write. The id of a snapshot that may exist is kept until another is known."""
     known = record(f)
-    fields: dict[str, Any] = {"state": state, "order": "" if f.order is None else f.order.id, "gpu_snapshot": gpu_snapshot}
+    fields: dict[str, Any] = {"state": state, "order": _taken_for(f), "gpu_snapshot": gpu_snapshot}
     since = f.now.wall if known is None or known.gpu_snapshot != gpu_snapshot else known.requested_at
     kept = None if known is None else known.snapshot_id
     requests = 0 if known is None else known.requests

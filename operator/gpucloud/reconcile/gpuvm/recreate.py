@@ -1,4 +1,4 @@
-"""spec.onLoss: Recreate: a new VM in place of one that is lost, or that the cloud reports as failed.
+"""A new VM in place of one that is lost, that the cloud reports as failed, or that is replaced (``replacement.py``).
 
 A lost VM must be missing from two listings that began a grace after the loss was known. A failed one is destroyed and proven
 gone first. The new order follows the same rules as the first one. ``status.recreations`` holds the times that the limit counts,
@@ -54,7 +54,7 @@ def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
         words = f"{what} It is destroyed for a new one as soon as {listed(f.dependents)} is taken."
         said = stalled(FAILURES[reported_state(vm.record)], f"{words} To keep it, set spec.onLoss: Fail.")
         return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)
-    return _limited(f, what) or held_by_guard(f) or _destroy(f, vm)
+    return limited(f, what) or held_by_guard(f) or destroy(f, vm, _being_destroyed(f))
 
 
 def _failed_for(f: VmFacts) -> float:
@@ -64,7 +64,7 @@ def _failed_for(f: VmFacts) -> float:
 
 
 def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
-    """Wait for the effect of a destroying call that may have been sent, though the VM no longer shows as failed.
+    """Wait for the effect of a destroying call that may have been sent, though nothing asks for another VM any more.
 
     If the status announced no recreation, the call is of a deletion, which a restore of etcd has undone: then only look again.
     """
@@ -72,14 +72,14 @@ def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
     if vm.as_of >= until:
         return None  # it had no effect: the VM is as the listing shows it
     if f.status.recreations:
-        return plan_status(f, _of_failed(f), refresh_after=until)
+        return plan_status(f, _being_destroyed(f), refresh_after=until)
     plan = power.decide(f, vm)
     return plan if plan.refresh_after is not None else replace(plan, refresh_after=until)
 
 
-def _destroy(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
-    """Send the destroying call for a failed VM once; then wait for the listings."""
-    attempt, said = f.attempt(f.subject.destroy), _of_failed(f)
+def destroy(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatus]:
+    """Send the destroying call for a VM that another one is to follow once; then wait for the listings."""
+    attempt = f.attempt(f.subject.destroy)
     if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked:
         said = failures.verdict(f, attempt)  # which stands until a call is accepted: Ready does not change to and fro
     if attempt is not None and failures.in_backoff(f, attempt):
@@ -94,16 +94,16 @@ def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait until a VM that is to be recreated is proven gone, and the limit allows a new one; None when it may be ordered."""
     if not isinstance(f.found, Absent) or not f.seen:
         return None
-    if f.state is OrderState.DESTROYING and f.asks_recreation:
+    if f.state is OrderState.DESTROYING and (f.asks_recreation or f.is_replaced):
         answered = f.tracked.absence_counts_from
         needed = f.tracked.since + f.limits.grace if answered is None else answered
-        return plan_status(f, _of_failed(f), refresh_after=max(needed, f.now.mono))
+        return plan_status(f, _being_destroyed(f), refresh_after=max(needed, f.now.mono))
     if not f.recreates:
         return None
-    limited = _limited(f, f"The VM was deleted {f.how_lost}.")
-    if limited is not None or is_free(f):
-        return limited
-    said = _of_failed(f) if f.state is OrderState.GONE else _of_lost(f)
+    held_back = limited(f, f"The VM was deleted {f.how_lost}.")
+    if held_back is not None or is_free(f):
+        return held_back
+    said = _being_destroyed(f) if f.state is OrderState.GONE else _of_lost(f)
     needed = max(free_from(f), f.fresh_from)
     return plan_status(f, said, refresh_after=f.now.mono if f.found.as_of >= needed else needed)
 
@@ -126,7 +126,7 @@ def _recent(f: VmFacts) -> list[datetime]:
     return sorted(at for at in f.status.recreations or () if abs(f.now.wall - at) < WINDOW)
 
 
-def _limited(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
+def limited(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
     """Wait while the limit is reached."""
     recent = _recent(f)
     if _is_counted(f) or len(recent) < MOST_RECREATIONS:
@@ -149,24 +149,21 @@ def announcement(f: VmFacts) -> Verdict | None:
     """Return the verdict while a recreation is ordered; None for a first VM."""
     if not (f.recreates or (f.order is not None and f.order.recreation is not None)):
         return None
-    words = f"A new VM is being created in place of the last one, {_which(f)}.{_unsaved(f)}"
-    return working(Reason.RECREATING, words)
+    return working(Reason.RECREATING, f"A new VM is being created in place of the last one{_which(f)}.")
 
 
 def _of_lost(f: VmFacts) -> Verdict:
-    words = f"The VM was deleted {f.how_lost}. A new one is being created, {_which(f)}.{_unsaved(f)}"
-    return working(Reason.RECREATING, words)
+    words = f"The VM was deleted {f.how_lost}. A new one is being created{_which(f)}."
+    unsaved = " No final snapshot of the lost one could be taken." if f.needs_final_snapshot else ""
+    return working(Reason.RECREATING, f"{words}{unsaved}")
 
 
-def _of_failed(f: VmFacts) -> Verdict:
-    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one, {_which(f)}.")
-
-
-def _unsaved(f: VmFacts) -> str:
-    """Return that a lost VM could not be copied, where the spec asks for a final snapshot."""
-    return " No final snapshot of the lost one could be taken." if f.needs_final_snapshot else ""
+def _being_destroyed(f: VmFacts) -> Verdict:
+    if f.is_replaced:
+        return working(Reason.REPLACING, f"The VM is being destroyed for a new one, as spec.replacePolicy asks{_which(f)}.")
+    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one{_which(f)}.")
 
 
 def _which(f: VmFacts) -> str:
     number = max(1, len(_recent(f)) + (not _is_counted(f)))
-    return f"as spec.onLoss asks ({number} of at most {MOST_RECREATIONS} within an hour)"
+    return f" ({number} of at most {MOST_RECREATIONS} within an hour)"

@@ -70,13 +70,14 @@ class FinalSnapshotFacts:
     requests: Requests = field(default_factory=Requests)  # of one that is taken without a GpuSnapshot
 
 
-def names(vm: ObjectFacts, tag: str) -> tuple[str, str]:
+def names(vm: ObjectFacts, tag: str, replaced_order: str | None = None) -> tuple[str, str]:
     """Return the name of the GpuSnapshot that takes the final snapshot, and the id of one that is taken without it.
 
-    Both are of this one deletion. What an earlier object of the name left behind does not count, nor does what this object
-    left before a restore of etcd undid its deletion, though its VM may have been ordered anew since.
+    Both are of this one deletion, or of the replacement of the VM of this order. What an earlier object of the name left
+    behind does not count, nor does what this object left before a restore of etcd undid its deletion, though its VM may have
+    been ordered anew since.
     """
-    deletion = naming.digest(f"{vm.uid} {vm.deleted_at}", _SUFFIX_LENGTH)
+    deletion = naming.digest(f"{vm.uid} {vm.deleted_at or replaced_order}", _SUFFIX_LENGTH)
     base = vm.name[:_OBJECT_NAME_LENGTH].rstrip("-.")
     return f"{base}-final-{deletion}", naming.external_name(f"final-{deletion}-{vm.name}", vm.uid, tag)
 

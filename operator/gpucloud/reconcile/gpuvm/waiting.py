@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Attempt
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
+    from gpucloud.reconcile.waiting_line import Offer
 
 
 def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
-    replaced = f.recreates or (f.asks_recreation and f.state is OrderState.DESTROYING)  # Gone is that, too, after a restart
-    waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not replaced))
+    destroyed = f.state is OrderState.DESTROYING and (f.asks_recreation or f.is_replaced)  # after a restart that is Gone, too
+    waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not (f.recreates or destroyed)))
     return without_capacity_since(f) if waits and accepted(f) else None
 
 
@@ -56,11 +57,15 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
 
     One whose offers the cloud has all rejected waits for none of them: it is ordered again by its backoff.
     """
-    wanted, since = accepted(f), waiting_since(f)
+    since = waiting_since(f)
     if since is None and ready and f.line.behind:
         since = queues_from(f)
-    if since is None or not wanted:
-        return None
+    wanted = accepted(f)
+    return None if since is None or not wanted else place(f, since, wanted, ready=ready)
+
+
+def place(f: VmFacts, since: datetime, wanted: tuple[Offer, ...], *, ready: bool) -> Waiter:
+    """Return the place of a GpuVM that waits since then for one of these offers."""
     priority = 0 if f.spec.placement is None else f.spec.placement.priority or 0
     return Waiter(f.meta.uid, since, wanted, f.default_pool, priority, ready, f.spec.node_name)
 

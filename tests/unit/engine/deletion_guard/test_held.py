@@ -334,6 +334,16 @@ async def test_a_failed_vm_that_is_not_replaced_does_not_count(make, spec, statu
     assert it.held() == set()
 
 
+@pytest.mark.parametrize(("policy", "counted"), [("Delete", True), ("Retain", False)])
+async def test_a_vm_that_an_edit_replaces_counts_from_its_plan_on(make, policy, counted):
+    it = make(Rule(vms=1))
+    plan = {"changes": [{"name": "configuration"}], "plannedAt": T0.isoformat(), "notBefore": T0.isoformat()}
+    for number in range(2):
+        spec = {"replacePolicy": "Recreate", "deletion": {"policy": policy}}
+        it.reconcilers.put("GpuVM", f"vm-{number}", spec=spec, status=bought(f"vm-{number}") | {"replacement": plan})
+    assert bool(it.held()) is counted
+
+
 async def test_a_replaced_vm_counts_on_when_its_object_is_deleted_and_frees_no_later_destruction(make):
     it = make()
     for number in range(3):

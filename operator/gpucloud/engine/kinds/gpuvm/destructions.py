@@ -1,4 +1,4 @@
-"""What destroys a GpuVM's VM, for the deletion guard: a deletion of the object, or a failure that spec.onLoss answers."""
+"""What destroys a GpuVM's VM, for the deletion guard: a deletion of the object, a failure, or a replacement."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from gpucloud.cloud.models import VmRecord
     from gpucloud.engine.cache.store import CachedObject
@@ -55,7 +56,7 @@ class Destructions:
         if spec is None or not meta.has_finalizer or self._ownership.owner(meta.uid) is not None:
             self._guard.drop(meta.uid)
             return
-        destroys = self._deletion_destroys(stored, spec, present) if meta.deleting else self._failure_destroys(stored, spec)
+        destroys = self._deletion_destroys(stored, spec, present) if meta.deleting else self._is_replaced(stored, spec)
         if not destroys:
             self._guard.drop(meta.uid)
             return
@@ -63,27 +64,36 @@ class Destructions:
         if price is None and self._guard.rule.price and session is not None:
             session.catalogue.refresh()
             price = dollars(session.catalogue.price_per_hour(in_use or ordered_configuration(spec, self._order_of(stored))))
-        self._guard.put(meta, price, held=status.deletion_held_at is not None, failed_since=status.failed_since)
+        self._guard.put(meta, price, held=status.deletion_held_at is not None, replaced_since=replaced_since(status))
 
     def _deletion_destroys(self, stored: GpuVM, spec: GpuVMSpec, present: bool) -> bool:
         order, seen_new = self._order_of(stored), self._tracker.history(stored.meta.uid).seen_new
         ordered = present or is_destroyed(order, marked=spec.vm_name is None, seen_new=seen_new)
         return ordered and recorded_policy(spec.deletion.policy, order) is not DeletionPolicy.RETAIN
 
-    def _failure_destroys(self, stored: GpuVM, spec: GpuVMSpec) -> bool:
+    def _is_replaced(self, stored: GpuVM, spec: GpuVMSpec) -> bool:
         order = self._order_of(stored)
-        if stored.status.failed_since is None or order is None or order.origin is not Origin.CREATED:
+        if order is None or order.origin is not Origin.CREATED:
             return False
         if cloud_placement(order) is not None:
             return False
-        return replaces_failed(spec, recorded_policy(spec.deletion.policy, order))
+        policy = recorded_policy(spec.deletion.policy, order)
+        failed = stored.status.failed_since is not None and replaces_failed(spec, policy)
+        return failed or (stored.status.replacement is not None and policy is not DeletionPolicy.RETAIN)
+
+
+def replaced_since(status: GpuVMStatus) -> datetime | None:
+    """Return since when a VM is to be replaced: since its failure, or since that was planned."""
+    return status.failed_since or (None if status.replacement is None else status.replacement.planned_at)
 
 
 def still_failed(facts: VmFacts, newest: Callable[[], Observation[VmRecord]]) -> Precondition:
-    """Return the precondition that a VM to be destroyed for another one is still listed as failed."""
+    """Return the precondition that a VM to be destroyed for another one is still listed as failed, or not as the spec says."""
 
     def holds() -> bool:
-        found = None if facts.meta.deleting else newest()
-        return facts.meta.deleting or (isinstance(found, Present) and is_replaceable(found.record))
+        if facts.meta.deleting or facts.asks_replacement:
+            return True
+        found = newest()
+        return isinstance(found, Present) and is_replaceable(found.record)
 
     return Precondition("the VM has failed", holds)

@@ -54,23 +54,26 @@ class FinalSnapshots:
         self._store, self._tracker = store, tracker
 
     def is_required(self, vm: Vm) -> bool:
-        """Whether this object is being deleted, and its VM must not be destroyed without a final snapshot."""
-        if not vm.meta.deleting or vm.spec is None:
+        """Whether this object is being deleted or its VM replaced, and that must not be destroyed without a final snapshot."""
+        if vm.spec is None or not (vm.meta.deleting or vm.status.replacement is not None):
             return False
         return is_required(vm.spec.deletion, recorded_policy(vm.spec.deletion.policy, vm.order))
 
     def taker_name(self, vm: Vm) -> str | None:
         """Return the name of the GpuSnapshot that takes the final snapshot of a VM; None if its deletion needs none."""
-        return names(vm.meta, self._objects.tag)[0] if self.is_required(vm) else None
+        return self._names(vm)[0] if self.is_required(vm) else None
 
     def facts(self, vm: Vm) -> FinalSnapshotFacts | None:
         """Return what is known of the final snapshot of a VM that is reconciled; None if its deletion needs none."""
         if not self.is_required(vm):
             return None
-        name, unattended_id = names(vm.meta, self._objects.tag)
+        name, unattended_id = self._names(vm)
         found = self._objects.snapshots.named(vm.meta.namespace, name)
         taker = None if found is None else self._taker(vm, found)
         return FinalSnapshotFacts(name, unattended_id, taker, requests=self._requests(vm))
+
+    def _names(self, vm: Vm) -> tuple[str, str]:
+        return names(vm.meta, self._objects.tag, None if vm.order is None else vm.order.id)
 
     def announce(self, uid: str, status: GpuVMStatus) -> None:
         """Note that this process is about to announce a request by writing this status, so that it may send it afterwards."""
@@ -91,7 +94,7 @@ class FinalSnapshots:
 
         Whoever deletes the namespace deletes the GpuVM with it: what was known of the namespace before that is out of date.
         """
-        if facts.final is None or facts.final.taker is not None:
+        if facts.final is None or facts.final.taker is not None or not facts.meta.deleting:
             return facts
         requested = facts.attempt(Verb.REQUEST_SNAPSHOT)
         not_before = facts.deletion_seen if requested is None else max(facts.deletion_seen, requested.at)

@@ -15,9 +15,10 @@ from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
-from gpucloud.engine.kinds.gpuvm.destructions import Destructions, still_failed
+from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
+from gpucloud.engine.kinds.gpuvm.order_needs import before_replacement, with_order_needs
 from gpucloud.engine.kinds.gpuvm.prices import with_prices
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import (
@@ -32,7 +33,6 @@ from gpucloud.engine.kinds.gpuvm.unclaimed import Unclaimed
 from gpucloud.engine.kinds.gpuvm.waiting import WaitingGpuVMs
 from gpucloud.engine.kinds.quota_usage import QuotaItem
 from gpucloud.engine.kinds.request import Request
-from gpucloud.engine.kube import ssh_keys
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpusnapshot, gpuvpc
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus, SnapshotPolicy
@@ -40,7 +40,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm import VmFacts, decide
+from gpucloud.reconcile.gpuvm import VmFacts, decide, template
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
     from gpucloud.engine.runtime.workqueue import Key
+    from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
@@ -156,15 +157,22 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Yield the GpuSnapshots that are being taken of the VM."""
         return dependents.dependents_of_vm(self._deps.objects, stored)
 
+    def proofs(self, stored: GpuVM, spec: GpuVMSpec, here: Identity, found: Observation[Any]) -> Proofs:
+        """Return the base's proofs; a VM that is to be replaced is not spared."""
+        proofs = super().proofs(stored, spec, here, found)
+        if not proofs.spared or stored.status.replacement is None:
+            return proofs
+        return replace(proofs, spared=not template.asks_another(spec, self.order_of(stored)))
+
     def may_be_destroyed(self, stored: GpuVM) -> bool:
-        """Whether the VM may be destroyed soon: as the base says, or since it has failed."""
-        return super().may_be_destroyed(stored) or stored.status.failed_since is not None
+        """Whether the VM may be destroyed soon: as the base says, or since another one is to follow."""
+        return super().may_be_destroyed(stored) or replaced_since(stored.status) is not None
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
         here = self.identity(self._tracker.with_placement(stored), spec)
-        asked = spec.deletion.snapshots is SnapshotPolicy.DELETE or self._final.is_required(stored)
-        if not stored.meta.deleting or not asked or here is None:
+        deleted = stored.meta.deleting and spec.deletion.snapshots is SnapshotPolicy.DELETE
+        if here is None or not (deleted or self._final.is_required(stored)):
             return {}
         return {"snapshots": here._replace(name=EVERYTHING)}
 
@@ -194,21 +202,17 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         if stored.meta.deleting or account.session is None:
             return facts
         facts = self._waiting.with_line(with_prices(facts, account.session.catalogue), account.session)
-        configuration = facts.configuration_in_use or current_offer(facts).configuration
-        price = account.session.catalogue.price_per_hour(configuration)
-        return replace(facts, price_per_hour=price)
+        configuration, catalogue = facts.configuration_in_use or current_offer(facts).configuration, account.session.catalogue
+        other = catalogue.price_per_hour(spec.configuration) if facts.asks_replacement else None
+        return replace(facts, price_per_hour=catalogue.price_per_hour(configuration), replacement_price=other)
 
-    async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:
+    async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:  # noqa: ARG002 - as above
         """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
-        meta = stored.meta
-        keys = await ssh_keys.resolve(self._deps.kube, meta.namespace, facts.spec)
-        terminating = await self._deps.namespaces.terminating(meta.namespace)
+        facts = await with_order_needs(facts, self._deps)
         lookalikes = self._unclaimed.lookalikes(facts, account)
         return replace(
             self._waiting.with_those_before(facts, account.session),
             now=reading(self._deps.clock),
-            keys=keys,
-            namespace_terminating=terminating,
             lookalikes=lookalikes,
             strays=() if lookalikes else self._unclaimed.strays(facts, account),  # one here prevents the purchase
         )
@@ -249,8 +253,8 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         facts = await super().gather(stored)
         if not isinstance(facts, VmFacts):
             return facts
-        if facts.meta.deleting:
-            facts = await self._final.complete(facts)
+        deleting = facts.meta.deleting
+        facts = await (self._final.complete(facts) if deleting else before_replacement(facts, self._deps))
         self._count_deletion_by(facts)
         return facts
 

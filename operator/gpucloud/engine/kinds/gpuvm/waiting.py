@@ -9,6 +9,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds.indexes import WaitsForCapacity
 from gpucloud.reconcile import pause
+from gpucloud.reconcile.gpuvm import replacement
 from gpucloud.reconcile.gpuvm.offers import accepted, is_to_start, offers, wanted_offer
 from gpucloud.reconcile.gpuvm.waiting import waiter
 
@@ -45,7 +46,7 @@ class WaitingGpuVMs:
 
     def with_line(self, f: VmFacts, session: AccountSession) -> VmFacts:
         """Add what the line says of a GpuVM that waits, and of a VM that is to be switched on."""
-        place = waiter(f, ready=True)
+        place = replacement.waiter(f) or waiter(f, ready=True)
         if place is None:
             return self.with_those_before(f, session) if is_to_start(f) else f
         return replace(f, line=session.capacity.line(f.spec.cluster, place))

@@ -1,0 +1,214 @@
+"""spec.replacePolicy: Recreate: a new VM in place of one that was not made as the spec says now.
+
+``status.replacement`` is the plan, written a grace before anything happens, so that a person sees it and may put the spec back.
+Then come what a deletion needs, too: no GpuSnapshot is being taken of the VM, the deletion guard lets it pass, and its final
+snapshot is ready where the spec requires one; and what the new order needs, as far as that shows before: for another offer the
+waiting line must have room first. The old VM is destroyed and proven gone before the new one is ordered (``recreate.py``),
+under the same name and in the same place. Why: docs/adr/0029.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import DeletionPolicy
+from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.kinds.recreation import ReplacedField, Replacement, ReplacePolicy
+from gpucloud.reconcile.conditions import Verdict, is_ready, stalled, working
+from gpucloud.reconcile.core.create import terminating
+from gpucloud.reconcile.core.plan_status import plan_status
+from gpucloud.reconcile.core.steps import dependency_not_ready
+from gpucloud.reconcile.facts import Present
+from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
+from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
+from gpucloud.reconcile.gpuvm.delete import held_by_guard
+from gpucloud.reconcile.gpuvm.offers import counting, described
+from gpucloud.reconcile.placement import placed_message
+from gpucloud.reconcile.text import listed, printable
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
+
+if TYPE_CHECKING:
+    from gpucloud.cloud.models import VmRecord
+    from gpucloud.kinds.gpuvm import GpuVMStatus
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.plan import Plan
+    from gpucloud.reconcile.waiting_line import Waiter
+
+OFFER_FIELDS = frozenset({"configuration", "resourcePool", "nodeName"})
+KEEP = "To keep it, put the old value back."
+_MOST_OF_VALUE = 60  # characters of a value in a message
+
+
+def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Return the next step for a VM that is not as the spec says; None for any other, and for one that is gone already."""
+    vm = f.found
+    if not isinstance(vm, Present) or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
+        return None
+    if not f.asks_replacement:
+        said = _kept(f) if f.changes else _unrecorded(f, vm)
+        return None if said is None or f.state is OrderState.DESTROYING else _beside_power(f, vm, said)
+    for step in (_planned, _needed, _limited, held_by_guard, _blocked, _without_room, _saved):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    said = working(Reason.REPLACING, f"{_what(f)} The old one is being destroyed.")
+    plan = final_snapshot.recorded(f, recreate.destroy(f, vm, said))
+    return replace(plan, waits=waiter(f))  # the new VM keeps the place in the line
+
+
+def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan; its status has a replacement only while one is asked for or under way, and tells the VM's template."""
+    status = plan.status
+    if status is not None and status.replacement is not None and not (f.asks_replacement or f.is_replaced):
+        status = status.model_copy(update={"replacement": None})
+    return replace(plan, status=None if status is None else _with_template(f, status))
+
+
+def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
+    """Return the status; a record that does not tell what a VM was made from tells the present spec from now on.
+
+    Such a record is of an earlier version, of an adoption, or was made anew after a lost status. Where only that would change,
+    nothing is written, unless the VM may be replaced.
+    """
+    order, vm = status.order, f.found
+    if order is None or order.state is not OrderState.SEEN or order.template is not None or not isinstance(vm, Present):
+        return status
+    is_news = status != f.status or f.spec.replace_policy is ReplacePolicy.RECREATE
+    if not is_news or f.meta.deleting or not f.ours or f.state is not OrderState.SEEN or _unrecorded(f, vm) is not None:
+        return status
+    return status.model_copy(update={"order": order.model_copy(update={"template": template.of(f.spec)})})
+
+
+def waiter(f: VmFacts) -> Waiter | None:
+    """Return the place in the waiting line of a VM that is to be replaced by one of another offer; None for any other.
+
+    Nor does one wait for the node on which the old VM is: it has room when that one is gone.
+    """
+    planned, changed = f.status.replacement, {one.name for one in f.changes}
+    if planned is None or not f.asks_replacement or not OFFER_FIELDS.intersection(changed):
+        return None
+    if f.spec.node_name is not None and "nodeName" not in changed:
+        return None
+    return waiting.place(f, planned.planned_at, counting(f), ready=True)
+
+
+def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
+    """Return what is said of a VM of which no record tells what it was made from, if the cloud shows no VM as the spec says.
+
+    Nothing is destroyed for that: the cloud may call a configuration by another name since.
+    """
+    if f.made_from is not None or f.adopted or f.spec.replace_policy is ReplacePolicy.NEVER:
+        return None
+    differing = adopted.shown_otherwise(f, vm)
+    if differing is not None:
+        words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
+        way_out = "Set the field to that, or delete this object and apply it again."
+        return stalled(Reason.MISMATCH, f"{words} No record tells what the VM was made from, so it is not replaced. {way_out}")
+    if f.configuration_in_use is None and vm.record.configuration is not None:
+        words = "The VM is compared with spec.configuration as soon as the cloud's catalogue names its configuration."
+        return working(Reason.REPLACING, f"{words} To leave it as it is, set spec.replacePolicy: Never.")
+    return None
+
+
+def _kept(f: VmFacts) -> Verdict:
+    """Return what is said of a VM that is not as the spec says, and is not replaced."""
+    placed = placed_message(f.order)
+    if f.adopted:
+        why = "it was adopted, so it is not replaced. Put the old value back."
+    elif placed is not None:
+        why = f"it is not replaced. {placed}. Put the old value back, or delete this object and apply it again."
+    elif f.spec.replace_policy is ReplacePolicy.NEVER:
+        why = "spec.replacePolicy: Never keeps it. Set Recreate, with the new or with the old value."
+    elif f.policy is DeletionPolicy.RETAIN:
+        why = "spec.deletion.policy: Retain keeps it from being destroyed. Set Delete, or put the old value back."
+    else:
+        why = "nothing proves that it is this object's, so it is not replaced. Put the old value back."
+    return stalled(Reason.MISMATCH, f"The VM was made before a change of {_changes(f.changes)}; {why}")
+
+
+def _beside_power(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatus]:
+    """Return the plan of the VM's power state, as long as it is not as the spec says or has failed; then this verdict."""
+    plan = power.decide(f, vm)
+    if plan.status is None or not is_ready(plan.status.conditions):
+        return plan
+    handled = plan.status.last_handled_restart_at
+    return plan_status(f, said, operation=plan.status.operation, last_handled_restart_at=handled)
+
+
+def _what(f: VmFacts) -> str:
+    return f"The VM is replaced for a change of {_changes(f.changes)}."
+
+
+def _changes(changes: tuple[ReplacedField, ...]) -> str:
+    return listed(tuple(map(_change, changes)))
+
+
+def _change(one: ReplacedField) -> str:
+    before = "" if one.before is None else f" from {printable(one.before, _MOST_OF_VALUE)!r}"
+    after = "" if one.after is None else f" to {printable(one.after, _MOST_OF_VALUE)!r}"
+    return f"spec.{one.name}{before}{after}"
+
+
+def _planned(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Write the plan, and wait for a grace. A clock may have been ahead of this one."""
+    known, saves, grace = f.status.replacement, f.needs_final_snapshot, timedelta(seconds=f.limits.grace)
+    planned_at = f.now.wall
+    if known is not None and (known.changes, known.final_snapshot) == (f.changes, saves):
+        planned_at = min(known.planned_at, f.now.wall)
+    plan = Replacement(changes=f.changes, planned_at=planned_at, not_before=planned_at + grace, final_snapshot=saves)
+    left = (plan.not_before - f.now.wall).total_seconds()
+    if left <= 0:
+        return None
+    first = "after a final snapshot of it" if saves else "with its data"
+    words = f"{_what(f)} It is destroyed {first}, not before {rfc3339(plan.not_before)}. {KEEP}"
+    return plan_status(f, working(Reason.REPLACING, words), replacement=plan, requeue_at=f.now.mono + left)
+
+
+def _needed(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait for the snapshots that are being taken of the VM."""
+    if not f.dependents:
+        return None
+    words = f"{_what(f)} It is destroyed as soon as {listed(f.dependents)} is taken."
+    return plan_status(f, working(Reason.REPLACING, words), requeue_at=f.now.mono + RECHECK_SECONDS)
+
+
+def _limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    return recreate.limited(f, "The VM was not made as the spec says now.")
+
+
+def _is_begun(f: VmFacts) -> bool:
+    """Whether the destruction is announced, or its final snapshot, which must not grow old while something else is awaited."""
+    announced = f.status.order is not None and f.status.order.state is OrderState.DESTROYING
+    return announced or final_snapshot.record(f) is not None
+
+
+def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait with the old VM in place for what the order of the new one needs, as far as that shows before."""
+    if _is_begun(f):
+        return None
+    known = f.known.configurations
+    if known and f.spec.configuration not in known and any(one.name == "configuration" for one in f.changes):
+        words = f"The VM is not replaced: cluster {f.identity.cluster!r} offers no configuration {f.spec.configuration!r}."
+        said = stalled(Reason.REPLACING, f"{words}{f.corrections('')} Correct spec.configuration, or put the old one back.")
+        return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)
+    plan = dependency_not_ready(f) or terminating(f) or ssh_keys_missing(f)
+    return plan or quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+
+
+def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait for room for another offer; what the cloud does not list, and the room of the old VM itself, are not asked for."""
+    here = None if _is_begun(f) else waiter(f)
+    if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
+        return None
+    wanted = " or ".join(map(described, here.offers))
+    words = f"{_what(f)} It is destroyed when the cloud has capacity for {wanted}. {KEEP}"
+    return replace(plan_status(f, working(Reason.WAITING_FOR_CAPACITY, words)), waits=here)
+
+
+def _saved(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Take the final snapshot, by a GpuSnapshot only: the object stays, so it can be made."""
+    final = None if f.final is None else replace(f.final, terminating=False)
+    return final_snapshot.before_destruction(replace(f, final=final))

@@ -1,0 +1,49 @@
+"""What holds of every GpuVM that may be replaced, whatever the facts."""
+
+from __future__ import annotations
+
+import random
+
+from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.gpuvm import decide, template
+from gpucloud.reconcile.pause import is_paused
+from support.anyfacts import any_vm
+
+SITUATIONS = 1500
+
+
+def situations():
+    """Facts and the plan for them, where it has a status."""
+    for seed in range(SITUATIONS):
+        f = any_vm(random.Random(seed))
+        plan = decide(f)
+        if plan.status is not None:
+            yield seed, f, plan
+
+
+def differs(f):
+    order = f.tracked.order
+    made_from = None if order is None else order.template
+    return made_from is not None and set(made_from) != set(template.of(f.spec))
+
+
+def test_no_vm_that_was_made_from_another_spec_is_ready():
+    met = 0
+    for seed, f, plan in situations():
+        if differs(f) and f.tracked.order.state is OrderState.SEEN and not is_paused(f.meta.annotations):
+            met += 1
+            assert not is_ready(plan.status.conditions), f"seed {seed}: {plan.status.conditions}"
+    assert met > 20, "the facts that are drawn are too tame"
+
+
+def test_a_plan_to_replace_a_vm_stands_only_while_that_is_asked_for_or_under_way():
+    met = 0
+    for seed, f, plan in situations():
+        if plan.status.replacement is None:
+            continue
+        met += 1
+        under_way = f.tracked.order is not None and f.tracked.order.state in {OrderState.DESTROYING, OrderState.GONE}
+        assert not f.meta.deleting, f"seed {seed}"
+        assert under_way or (f.spec.replace_policy == "Recreate" and differs(f)), f"seed {seed}"
+    assert met > 20, "the facts that are drawn are too tame"
