@@ -194,7 +194,7 @@ def duplicate_records(rig):
         trial.wait(lambda: trial.sim.calls("CreateServer"), "the order")
         trial.prolong(MUCH_LATER)
         trial.wait(lambda: len(ours(trial)) == 2, "the service to have made two")
-        trial.reach("gpuvm", "train", "False/Ambiguous", says="Destroy the surplus in the cloud")
+        trial.reach("gpuvm", "train", "False/Ambiguous", says="Destroy all but one in the cloud")
         trial.here.delete("gpuvm", "train")
         trial.reach("gpuvm", "train", "False/DeletionBlocked", says="Retain")
         found = violations(trial, Expected(standing={"GpuVM/train": "False/DeletionBlocked"}, cloud=False))

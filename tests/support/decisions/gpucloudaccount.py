@@ -61,7 +61,7 @@ LIFE = {
         {"secret": HELD, "users_elsewhere": (VM,)},
         Reason.ENDPOINT_MISMATCH,
         ready="Unknown",
-        says=(VM, "declare that first (--endpoint"),
+        says=(VM, "make that the first --endpoint"),
     ),
     "a credential that works": connected(
         "the whole point",

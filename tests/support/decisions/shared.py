@@ -238,7 +238,7 @@ def _ownership(k):
             {"found": k.found(duplicate_records=True), "status": k.settled},
             Reason.AMBIGUOUS,
             progress="Stalled",
-            says=(k.cloud_name, "Destroy the surplus in the cloud"),
+            says=(k.cloud_name, "Destroy all but one in the cloud"),
         ),
         "a taken name without an order of ours is a conflict": Row(
             "it may hold somebody's work",

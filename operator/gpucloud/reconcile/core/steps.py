@@ -154,7 +154,7 @@ def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         stalled(
             Reason.AMBIGUOUS,
             f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r} in {f.place}; they cannot be told "
-            "apart, so nothing is done to them. Destroy the surplus in the cloud.",
+            "apart, so nothing is done to them. Destroy all but one in the cloud.",
         ),
     )
 

@@ -46,7 +46,7 @@ def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
         return None
     way_out = "Create the account again with that spec.endpoint"
     if f.spec.endpoint is None:
-        way_out = "Ask the administrator to declare that first (--endpoint), or create the account again with it"
+        way_out = "Ask the administrator to make that the first --endpoint, or create the account again with it"
     return stalled(
         Reason.ENDPOINT_MISMATCH,
         f"Nothing is done: this account is at endpoint {f.endpoint!r}, and {listed(f.users_elsewhere)} was ordered at another "

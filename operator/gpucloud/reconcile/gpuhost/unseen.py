@@ -56,8 +56,8 @@ def _no_account(f: HostFacts, found: Unknown) -> str:
 def _other_endpoint(f: HostFacts) -> str:
     recorded, used, whose = f.status.endpoint, f.account.endpoint, credential.described(f.account.name)
     return (
-        f"Nothing is done: this host was seen at endpoint {recorded!r}, and the {whose} is now used at {used!r}. Set the "
-        f"endpoint back, or delete this object {HARMLESS}."
+        f"Nothing is done: this host was seen at endpoint {recorded!r}, and the {whose} is now used at {used!r}. Ask the "
+        f"administrator for that endpoint again, or delete this object {HARMLESS}."
     )
 
 
