@@ -54,6 +54,7 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     prices: Mapping[str, str] = field(
         default_factory=dict
     )  # dollars per hour by configuration, where their order depends on it
+    too_dear: frozenset[str] = frozenset()  # configurations of alternatives that cost more than the limits on prices leave
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -174,9 +175,22 @@ def accepted(f: Facts) -> tuple[Offer, ...]:
 
 
 def counting(f: Facts) -> tuple[Offer, ...]:
-    """Return the offers that count now: the spec's own alone, while spec.placement.waitSeconds are not over."""
+    """Return the offers that count now: the spec's own alone, while spec.placement.waitSeconds are not over.
+
+    What is too dear is left out, so that it keeps nothing else from being ordered, while something is left that the cloud has
+    not rejected.
+    """
     known, until = in_order(f), alternatives_from(f)
-    return known if until is None or f.now.wall >= until else known[:1]
+    known = known if until is None or f.now.wall >= until else known[:1]
+    left = tuple(one for one in known if one not in dear(f))
+    wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
+    return left if set(left) - wrong else known
+
+
+def dear(f: Facts) -> tuple[Offer, ...]:
+    """Return the alternatives that cost more than the limits on prices leave. The spec's own offer is none of them."""
+    own, *others = offers(f.spec)
+    return tuple(one for one in others if one.configuration in f.too_dear and one.configuration != own.configuration)
 
 
 def alternatives_from(f: Facts) -> datetime | None:

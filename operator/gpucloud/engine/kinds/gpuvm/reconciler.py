@@ -201,8 +201,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._unclaimed.end_old_search(facts, account)
         if stored.meta.deleting or account.session is None:
             return facts
-        facts = self._waiting.with_line(with_prices(facts, account.session.catalogue), account.session)
-        configuration, catalogue = facts.configuration_in_use or current_offer(facts).configuration, account.session.catalogue
+        catalogue = account.session.catalogue
+        facts = self._waiting.with_line(with_prices(facts, catalogue, partial(self._usage, facts)), account.session)
+        configuration = facts.configuration_in_use or current_offer(facts).configuration
         other = catalogue.price_per_hour(spec.configuration) if facts.asks_replacement else None
         return replace(facts, price_per_hour=catalogue.price_per_hour(configuration), replacement_price=other)
 

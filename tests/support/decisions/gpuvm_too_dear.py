@@ -1,0 +1,46 @@
+"""Rows of a GpuVM of whose alternatives one costs more than the limits on prices leave."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.quota import Quota, Usage
+from gpucloud.reconcile.waiting_line import Line
+from support.builders import a_spec
+from support.decisions.gpuvm_placement import FULL, JUST_NOW, ONE, POOLED, TWO, after, in_hand, refused, waiting
+from support.rows import Row
+
+ROWS = {
+    "an alternative that is too dear for the limits on prices is left out": Row(
+        "the GpuVM stood at LimitReached for good, though its own offer came free again",
+        after(ErrorKind.UNAVAILABLE, ambiguous=True, ago=40.0, too_dear=frozenset({TWO})),
+        Reason.CREATING,
+        records=True,
+        status={"placement": in_hand(ONE, POOLED, refused(at=JUST_NOW), since=JUST_NOW)},
+    ),
+    "what is too dear is not waited for, and the message says so": Row(
+        "whoever reads it would ask why nothing else is ordered",
+        waiting(Line(listed=FULL), too_dear=frozenset({TWO})),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        says=f"Not for '{TWO}': too dear for the limits on prices.",
+    ),
+    "what is too dear stands in the way only when nothing else is left": Row(
+        "its price is above the limit, and that is what a person can change",
+        after(
+            ErrorKind.INVALID,
+            ago=40.0,
+            spec=a_spec(placement={"alternatives": [{"configuration": TWO}]}),
+            too_dear=frozenset({TWO}),
+            price_per_hour="4.10",
+            usage=(Usage(Quota("namespace", price=Decimal(3)), "The namespace 'team'"),),
+        ),
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        records=False,
+        wakes=60,
+        says="this one costs 4.10, and --max-price-per-hour-per-namespace allows 3.",
+    ),
+}
