@@ -179,6 +179,7 @@ class Judge(Ordering):
         self.written.restored()
         self.saving.restored()
         self.choosing.restored()
+        self.recreating.restored()
         secrets = [item["metadata"] for item in self._world.api.objects("secrets")]
         dying = {meta["namespace"] for meta in secrets if meta["name"] == "key" and "deletionTimestamp" in meta}
         self._secrets = {namespace: self._secrets.get(namespace, self._world.loop.time()) for namespace in dying}

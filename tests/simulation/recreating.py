@@ -37,6 +37,10 @@ class Recreating:
         self._planned: dict[str, object] = {}  # by UID: the plan that the last status had
         self._made_at: dict[str, float] = {}  # by UID: when the order was recorded
 
+    def restored(self) -> None:
+        """Etcd has gone back in time: a status may tell nothing any more of a VM that was seen."""
+        self._state.clear()
+
     def committed(self, life: Life, *, by_operator: bool) -> None:
         """An object has changed. A status that was restored from another object's backup tells of no VM of this one."""
         if life.kind != "GpuVM":

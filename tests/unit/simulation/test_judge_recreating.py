@@ -39,6 +39,15 @@ def test_an_order_that_another_object_once_sent_is_no_vm_of_this_one(court):
     assert court.oracles == []
 
 
+def test_what_a_restored_etcd_tells_nobody_is_ordered_again(court):
+    """Seed 92161278: the cloud had named the VM itself, and only the status that was lost told which one it was."""
+    item = court.bought()
+    moves(court, item, "Seen")
+    court.judge.restored()
+    moves(court, item, "Intended")
+    assert court.oracles == []
+
+
 @pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["recreated"])])
 def test_a_wish_that_was_given_up_a_moment_ago_may_still_be_carried_out(court, after, found):
     item = court.bought(**ASKS)
