@@ -46,6 +46,19 @@ def test_another_configuration_replaces_the_vm(here, sim, running):
     assert any("Requested destruction" in note and "spec.replacePolicy is Recreate" in note for note in notes)
 
 
+def test_the_old_vm_stays_until_there_is_capacity_for_the_new_one(here, sim, running):
+    sim.turn(create_without_capacity="refuse_503")
+    running()
+    room = {**LARGE, "cluster": "Msc1", "pool": "on-demand"}
+    sim.control("capacity", room | {"total": 0})
+    here.patch("gpuvm", "train", {"spec": LARGE})
+    reach(here, "gpuvm", "train", "False/WaitingForCapacity", says="It is destroyed when the cloud has capacity for")
+    assert sim.mutations() == ["CreateServer"]
+    sim.control("capacity", room | {"total": 1})
+    replaced(here)
+    assert sim.mutations() == ["CreateServer", "DestroyServer", "CreateServer"]
+
+
 def test_the_plan_stands_in_status_before_anything_happens_and_may_be_taken_back(here, sim, running):
     running(FLAGS | {"create_grace_seconds": 600})
     here.patch("gpuvm", "train", {"spec": {"rootDiskGiB": 300}})

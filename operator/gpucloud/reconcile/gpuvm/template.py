@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import DeletionPolicy, Origin
@@ -66,8 +67,9 @@ def _readable(value: str | None) -> str | None:
     return None if value is None or value.startswith(DIGEST) else value
 
 
+@lru_cache(maxsize=4096)
 def _text(value: object) -> str:
-    """Return a value as the record keeps it; empty for one that says nothing."""
+    """Return a value as the record keeps it; empty for one that says nothing. Each reconcile asks this of the same keys."""
     said = _plain(value)
     if not said:
         return ""
