@@ -59,6 +59,52 @@ def test_what_the_cloud_does_not_list_is_ordered_in_turn(here, scarce, operator)
     assert [(one, pool) for one, pool, _ in orders(scarce)] == [(OWN, POOL), (OTHER, POOL), (OWN, "on-demand")]
 
 
+AWAY = {"cluster": "Hou1"}
+
+
+def where(sim):
+    return [(call["parameters"]["cluster"], call["status"]) for call in sim.calls("CreateServer")]
+
+
+def test_without_capacity_another_cluster_is_ordered_in_and_everything_follows_the_vm_there(here, scarce, operator):
+    operator(**FLAGS)
+    here.apply(train(AWAY))
+    status = reach(here, "gpuvm", "train", "True/Running", timeout=60)["status"]
+    assert where(scarce) == [("Msc1", 503), ("Hou1", 202)]
+    assert (status["cluster"], status["order"]["cluster"], status["placement"]["cluster"]) == ("Hou1", "Hou1", "Hou1")
+    here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
+    reach(here, "gpuvm", "train", "True/PoweredOff", timeout=60)
+    here.delete("gpuvm", "train")
+    assert scarce.vms() == []
+    assert {call["parameters"]["cluster"] for call in scarce.calls("StopServer")} == {"Hou1"}
+    assert {call["parameters"]["Cluster"] for call in scarce.calls("DestroyServer")} == {"Hou1"}
+
+
+def test_a_vm_in_another_cluster_is_found_when_its_status_is_lost_and_it_is_deleted(here, scarce, operator):
+    process = operator(**FLAGS)
+    here.apply(train(AWAY))
+    reach(here, "gpuvm", "train", "True/Running", timeout=60)
+    process.kill9()
+    lost = {"order": None, "account": None, "placement": None}
+    here.patch("gpuvm", "train", {"status": lost}, subresource="status")
+    operator(**FLAGS)
+    order = eventually(lambda: here.get("gpuvm", "train")["status"].get("order"), 60, "its order to be found")
+    assert (order["state"], order["cluster"]) == ("Seen", "Hou1")
+    assert len(scarce.vms()) == 1
+    here.delete("gpuvm", "train")
+    assert scarce.vms() == []
+
+
+def test_an_unknown_cluster_is_told_with_the_one_that_is_near(here, sim, operator):
+    operator(**FLAGS)
+    here.apply(train({"cluster": "Huo1"}))
+    item = reach(here, "gpuvm", "train", "False/InvalidSpec", timeout=60)
+    assert "Unknown cluster 'Huo1' in spec.placement.alternatives. Did you mean 'Hou1'?" in condition(item, "Ready")["message"]
+    assert sim.calls("CreateServer") == []
+    here.patch("gpuvm", "train", {"spec": {"placement": {"alternatives": [AWAY]}}})
+    reach(here, "gpuvm", "train", "True/Running", timeout=60)
+
+
 def test_by_price_the_cheapest_alternative_is_ordered_first(here, scarce, operator):
     alternatives = {(OTHER, POOL): "4.10", (OWN, "on-demand"): "2.05"}
     for configuration, pool in alternatives:

@@ -32,6 +32,7 @@ REACHED = {
     "gpuvm-adopted.yaml": {"GpuVM/old-trainer": "True/Running"},
     "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},
+    "gpuvm-clusters.yaml": {"GpuVM/roamer": "True/Running"},
     "gpuvm-connection.yaml": {"GpuVM/exporter": "True/Running"},
     "gpuvm-final-snapshot.yaml": {"GpuVM/notes": "True/Running"},
     "gpuvm-from-snapshot.yaml": {"GpuVM/worker": "True/Running"},

@@ -103,6 +103,7 @@ TEXT_FOR_THE_CLOUD = {
     "spec.cluster",
     "spec.configuration",
     "spec.resourcePool",
+    "spec.placement.alternatives[].cluster",
     "spec.placement.alternatives[].configuration",
     "spec.placement.alternatives[].resourcePool",
     "spec.vpc",

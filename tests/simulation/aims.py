@@ -14,6 +14,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "whoever waits shortest goes first": ("alternatives are full, too",),
     "a restart forgets who waits since when": ("alternatives are full, too",),
     "each query of what is free comes too soon after the last": ("alternatives are full, too",),
+    "an unclear order is left for another cluster": ("full here, and free elsewhere",),
+    "a VM elsewhere is looked for where the spec begins": ("full here, and free elsewhere",),
     "a start without capacity is repeated until there is some": ("no capacity to start",),
     "a newcomer does not queue": ("alternatives are full, too",),
     "a lost chosen name stays ours": ("made again",),

@@ -100,8 +100,14 @@ class Life:
 
     def names_cluster(self, cluster: str) -> bool:
         """Whether its spec or its record names this cluster; a snapshot's spec may name none."""
-        named = {str(self.spec.get("cluster") or ""), str((self.status.get("order") or {}).get("cluster") or "")} - {""}
-        return not named or cluster.casefold() in {one.casefold() for one in named}
+        named = self.clusters()
+        return not named or cluster.casefold() in named
+
+    def clusters(self) -> set[str]:
+        """The clusters that its spec and its record name, casefolded."""
+        recorded = str((self.status.get("order") or {}).get("cluster") or "")
+        named = {str(self.spec.get("cluster") or ""), recorded, *clusters_named(self.spec)} - {""}
+        return {one.casefold() for one in named}
 
     def records_configuration(self, configuration: str) -> bool:
         """Whether its record is of an order for this configuration; one that names none is of any, as another kind's is."""
@@ -326,3 +332,9 @@ def _leaves(value: Any) -> Iterator[str]:
             yield from _leaves(inner)
     elif isinstance(value, str):
         yield value
+
+
+def clusters_named(spec: dict[str, Any]) -> set[str]:
+    """The clusters of the alternatives in a GpuVM's spec, where they name any."""
+    others = (spec.get("placement") or {}).get("alternatives") or ()
+    return {str(one["cluster"]) for one in others if one.get("cluster")}

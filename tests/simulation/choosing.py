@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from simulation.books import clusters_named
+
 if TYPE_CHECKING:
     from simulation.books import Life
     from simulation.cloud import Order
@@ -42,18 +44,43 @@ class Choosing:
         if life is not None and order.configuration == life.spec.get("configuration") and status != NO_CAPACITY:
             self._refused_otherwise.add(life.uid)
 
-    def orders(self, life: Life, configuration: str, heard_within: float) -> None:
-        """An operator orders a VM of this configuration for an object.
+    def orders(self, life: Life, order: Order, heard_within: float) -> None:
+        """An operator orders a VM for an object.
 
         Excused: an edit of a moment ago, which may not have been heard.
         """
-        now = self._world.loop.time()
+        now, configuration = self._world.loop.time(), order.configuration
+        self._leaves(life, order)
         if now - self._edited_at.get(life.uid, -math.inf) <= heard_within:
             return
-        if configuration not in accepted(life):
+        named = {str(life.spec.get("cluster")), *clusters_named(life.spec)}
+        if order.cluster.casefold() not in {one.casefold() for one in named}:
+            self._world.judge.found("unwanted offer", f"{life.name} was ordered in {order.cluster}, and its spec names others")
+        elif configuration not in accepted(life):
             self._world.judge.found("unwanted offer", f"{configuration} was ordered for {life.name}, whose spec names others")
         elif configuration != life.spec.get("configuration"):
             self._waits_for_its_own(life, now)
+
+    def _leaves(self, life: Life, order: Order) -> None:
+        """To another cluster an object goes only when its last order has made nothing: there the cloud has no name to refuse.
+
+        That is certain after a 4xx answer; after an answer without meaning, when a grace is over. What was accepted stays.
+        Excused: a status that somebody else wrote since, so that nobody knows of that order.
+        """
+        before = [one for one in self._world.cloud.orders.of(life.uid) if one is not order and one.operation == order.operation]
+        last = before[-1] if before else None
+        if last is None or last.cluster.casefold() == order.cluster.casefold() or not clusters_named(life.spec):
+            return
+        lost = max(life.tampered_at, life.restored_at, self._world.judge.restored_at)
+        if lost >= last.at or last.told == "refused":
+            return
+        if last.told == "accepted":
+            self._world.judge.found(
+                "accepted elsewhere", f"{life.name}: accepted in {last.cluster}, ordered in {order.cluster}"
+            )
+        elif order.at - max(last.at, last.known) < self._world.grace - ROUNDING_SECONDS:
+            what = f"{life.name} was ordered in {order.cluster} while nobody knew what became of its order in {last.cluster}"
+            self._world.judge.found("hasty elsewhere", what)
 
     def _waits_for_its_own(self, life: Life, now: float) -> None:
         """An alternative is ordered only when the object has waited for as long as its spec says.

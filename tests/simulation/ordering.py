@@ -92,7 +92,7 @@ class Ordering(Verdicts):
             self._note_send(life, operation)
             if kind == "GpuVM":
                 self.guarding.orders(process, life)
-                self.choosing.orders(life, asked, self.heard_within())
+                self.choosing.orders(life, self._world.cloud.orders.of(life.uid)[-1], self.heard_within())
 
     def _changes(self, operation: str, name: str, request: Request) -> None:
         """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""

@@ -77,6 +77,9 @@ class OwnerActs:
             spec["deletion"] = {"policy": policy, "snapshots": snapshots}
         others = choose("vm alternatives", ((), ALTERNATIVES[:1], ALTERNATIVES[1:], ALTERNATIVES), (6, 1, 1, 1))
         spec |= {"placement": {"alternatives": list(others)}} if others else {}
+        if place == "vpc" and not chosen and choose("vm in other clusters", (False, True), (9, 1)):
+            others = (*others, {"cluster": "Hou1"})
+            spec["placement"] = {"alternatives": list(others)}
         if others and choose("vm alternatives by price", (False, True), (2, 1)):
             spec["placement"]["order"] = "Price"
         if others and choose("vm waits", (False, True), (3, 1)):
@@ -87,7 +90,8 @@ class OwnerActs:
         spec |= {"placement": spec.get("placement", {}) | {"priority": priority}} if priority else {}
         if choose("vm on loss", ("Fail", "Recreate"), (5, 1)) == "Recreate":
             spec["onLoss"] = "Recreate"
-        if choose("vm image", ("", "snapshot"), (9, 1)):
+        elsewhere = any("cluster" in one for one in others)  # a snapshot is in one cluster
+        if choose("vm image", ("", "snapshot"), (9, 1)) and not elsewhere:
             spec["image"] = {"snapshotRef": {"name": "s"}}
         namespace, name = self._namespace(), self._name()
         self._publications.create(namespace, name, spec)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LOOKS = 3  # queries that a GpuVM has waited for, at least, before it can be passed over
 SLACK_SECONDS = 5.0
+FIELDS = ("configuration", "resourcePool", "cluster")  # of an alternative
 OPEN = frozenset({"Intended", "Accepted", "Unclear", "Overdue"})  # states of an order with which nothing else is ordered
 
 
@@ -109,14 +110,17 @@ class Queueing:
 
     def _wanted(self, life: Life) -> set[Any]:
         """The places that a GpuVM accepts, where it names no pool in that of the tenant."""
-        spec, cluster = life.spec, "Msc1"
-        placement, own = spec.get("placement") or {}, (spec["configuration"], spec.get("resourcePool"))
+        spec = life.spec
+        placement, own = spec.get("placement") or {}, (spec["configuration"], spec.get("resourcePool"), "Msc1")
         offers = [own]
+        ordered = life.status.get("order") or {}
+        if ordered.get("state") == "Seen":  # what is to be started is where it was made
+            offers = [(*own[:2], ordered.get("cluster") or "Msc1")]
         if "waitSeconds" not in placement and (life.status.get("order") or {}).get("state") != "Seen":
             others = placement.get("alternatives") or ()
-            offers += [(one.get("configuration", own[0]), one.get("resourcePool", own[1])) for one in others]
+            offers += [tuple(one.get(field, mine) for field, mine in zip(FIELDS, own, strict=True)) for one in others]
         default = self._world.cloud.world.catalogue.default_pool("acme")
-        return {Place(configuration, cluster, pool or default) for configuration, pool in offers}
+        return {Place(configuration, cluster, pool or default) for configuration, pool, cluster in offers}
 
     def _vms(self, operation: str, request: Request) -> list[Vm]:
         said = json.loads(request.body)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prometheus_client import CollectorRegistry
 
     from gpucloud.sim.messages import Request, Response
@@ -156,9 +158,14 @@ class Rates:
         self._world.judge.sometimes["waited for capacity"] += 1
         if now - before < LOOK_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
             self._world.judge.found("availability", f"{process.name} asks {cluster!r} again after {now - before:.1f} s")
-        here = [life for life in self._world.judge.books.lives.values() if life.names_cluster(cluster)]
-        if not self._has_refused_a_start and not any(map(self._has_waited, here)):
+        if not self._has_refused_a_start and not any(map(self._has_waited, self._beside(cluster))):
             self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")
+
+    def _beside(self, cluster: str) -> Iterator[Life]:
+        """Who may wait in this cluster, and who in their other ones: one that queues there stands in each of its lines."""
+        lives = self._world.judge.books.lives.values()
+        near = {cluster}.union(*(life.clusters() for life in lives if life.names_cluster(cluster)))
+        return (life for life in lives if any(map(life.names_cluster, near)))
 
     def _has_waited(self, life: Life) -> bool:
         """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started."""

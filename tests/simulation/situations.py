@@ -12,6 +12,7 @@ from simulation import (
     adopting,
     alternatives,
     crossings,
+    elsewhere,
     impostors,
     last_snapshots,
     losing,
@@ -36,14 +37,14 @@ SHARE, SECOND_SHARE, LASTING_SHARE, ADOPTING_SHARE, SAVING_SHARE, LOSING_SHARE =
     0.06,
     0.06,
 )  # of the histories
-CHOOSING_SHARE, STATUSES_SHARE, ENDING_SHARE, SCARCE_SHARE = 0.04, 0.02, 0.02, 0.06
+CHOOSING_SHARE, STATUSES_SHARE, ENDING_SHARE, SCARCE_SHARE, ELSEWHERE_SHARE = 0.04, 0.02, 0.02, 0.06, 0.06
 OF_PEOPLE: dict[str, Callable[[Stage], None]] = people_plots.PLOTS
 OTHERS: dict[str, Callable[[Stage], None]] = crossings.PLOTS | impostors.PLOTS | wrong_answers.PLOTS
 LASTING = wrong_answers.LASTING  # in calm always: faults for an hour would be causes of calls, and take long
 ADOPTING = adopting.PLOTS  # drawn by themselves, so that the histories without them stay what they were
 SAVING, LOSING, SCARCE = last_snapshots.PLOTS, losing.PLOTS, scarce.PLOTS  # in the same way
-CHOOSING, STATUSES, ENDING = alternatives.PLOTS, lost_statuses.PLOTS, lost_statuses.ENDING
-PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES | ENDING
+CHOOSING, STATUSES, ENDING, ELSEWHERE = alternatives.PLOTS, lost_statuses.PLOTS, lost_statuses.ENDING, elsewhere.PLOTS
+PLOTS = OF_PEOPLE | OTHERS | LASTING | ADOPTING | SAVING | LOSING | SCARCE | CHOOSING | STATUSES | ENDING | ELSEWHERE
 
 
 def drawn(choices: Choices) -> tuple[str, ...]:
@@ -57,7 +58,9 @@ def drawn(choices: Choices) -> tuple[str, ...]:
     chooses = _one(choices, "choosing situation", CHOOSING, CHOOSING_SHARE)
     status = _one(choices, "lost status situation", STATUSES, STATUSES_SHARE)
     ends = _one(choices, "ending situation", ENDING, ENDING_SHARE)
-    return tuple(plot for plot in (first, second, lasting, adopts, saves, loses, wants, chooses, status, ends) if plot)
+    goes = _one(choices, "elsewhere situation", ELSEWHERE, ELSEWHERE_SHARE)
+    found = (first, second, lasting, adopts, saves, loses, wants, chooses, status, ends, goes)
+    return tuple(plot for plot in found if plot)
 
 
 def _one(choices: Choices, domain: str, plots: Collection[str], share: float) -> str:
@@ -73,5 +76,7 @@ def begin(world: World, cluster: str) -> None:
             if plot in LASTING or (plot in OTHERS and world.choices.choose("situation in calm", (True, False))):
                 world.weather.calm_down()  # faults would keep much of it from showing
             if plot in SCARCE and world.choices.choose("scarce situation in calm", (True, False)):
+                world.weather.calm_down()
+            if plot in ELSEWHERE and world.choices.choose("elsewhere situation in calm", (True, False)):
                 world.weather.calm_down()
             PLOTS[plot](Stage(world, cluster))

@@ -145,7 +145,7 @@ def facts(**changes):
         meta=meta,
         spec=spec,
         status=status,
-        identity=identity(meta, spec, own_record(status.order, meta.uid), TAG),
+        identity=identity(meta, spec, own_record(status.order, meta.uid), TAG, placement=status.placement),
         found=Absent(NOW, NOW),
         history=CallHistory(first_seen=NOW - 1),
         tracked=orders.TrackedOrder(None, NOW - 1),

@@ -220,6 +220,9 @@ def repaired_vm(r: Random, spec: Spec) -> Spec:
     if "connection" in spec:
         spec["connection"] = repaired_connection(spec["connection"])
     for alternative in spec.get("placement", {}).get("alternatives", ()):
+        bound = {"vpcRef", "vmName", "nodeName"} & spec.keys() or {"snapshot", "snapshotRef"} & spec.get("image", {}).keys()
+        if bound:
+            alternative.pop("cluster", None)
         if "nodeName" in spec or not alternative:
             alternative.pop("resourcePool", None)
             alternative.setdefault("configuration", "A100_40GB_PCIe_2x")
@@ -258,6 +261,8 @@ class Break:
     blamed: str
     spec: Spec
 
+
+ONE_CLUSTER = "!has(self.placement) || !has(self.placement.alternatives) || self.placement.alternatives.all(a, !has(a.cluster))"
 
 WRONG_TYPES: dict[str, tuple[Any, ...]] = {
     "object": ("x", 7, True, ["x"]),
@@ -300,7 +305,18 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
         {"nodeName": "n", "resourcePool": "on-demand"},
     ),
     "has(self.configMapName) || has(self.service)": ({"configMapName": None, "service": None},),
-    "has(self.configuration) || has(self.resourcePool)": ({"configuration": None, "resourcePool": None},),
+    "has(self.cluster) || has(self.configuration) || has(self.resourcePool)": (
+        {"cluster": None, "configuration": None, "resourcePool": None},
+    ),
+    **{
+        f"!({given}) || {ONE_CLUSTER}": ({**broken, "placement": {"alternatives": [{"cluster": "Hou1"}]}},)
+        for given, broken in {
+            "has(self.vpcRef)": {"vpc": None, "vpcRef": REF},
+            "has(self.vmName)": {"vmName": "prod"},
+            "has(self.nodeName)": {"nodeName": "n", "resourcePool": "p"},
+            "has(self.image) && (has(self.image.snapshot) || has(self.image.snapshotRef))": {"image": {"snapshot": "s"}},
+        }.items()
+    },
     "!has(self.nodeName) || !has(self.placement) || !has(self.placement.alternatives) || "
     "self.placement.alternatives.all(a, !has(a.resourcePool))": (
         {"nodeName": "n", "resourcePool": "p", "placement": {"alternatives": [{"resourcePool": "q"}]}},

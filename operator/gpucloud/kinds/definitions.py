@@ -32,6 +32,7 @@ GPUVM = Definition(
         Column("IP", ".status.ip", "Public IP address."),
         _AGE,
         Column("VM-ID", ".status.vmId", "Id of the VM in the cloud.", wide=True),
+        Column("VM-Cluster", ".status.cluster", "Cluster that the VM lives in.", wide=True),
         Column("VPC", ".status.vpc", "VPC that the VM lives in.", wide=True),
         _ACCOUNT,
         Column("Price/h", ".status.pricePerHour", "Dollars per hour when the VM was bought.", wide=True),

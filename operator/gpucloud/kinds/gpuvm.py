@@ -20,7 +20,7 @@ from gpucloud.kinds.deletion import (
 )
 from gpucloud.kinds.markers import CEL, IMMUTABLE, REPLACEABLE, SET, rules
 from gpucloud.kinds.model import Model, Time
-from gpucloud.kinds.placement import PlacementSpec, PlacementStatus  # noqa: TC001 - as above
+from gpucloud.kinds.placement import ALTERNATIVES_FIT, PlacementSpec, PlacementStatus
 from gpucloud.kinds.recreation import FailedSince, OnLoss, RecreationTimes, Replacement, ReplacePolicy
 from gpucloud.kinds.schema import INT32_MAX
 
@@ -193,12 +193,7 @@ class GpuVMSpec(AdoptingSpec):
                 "node's pool, or remove spec.nodeName.",
                 field_path=".nodeName",
             ),
-            CEL(
-                "!has(self.nodeName) || !has(self.placement) || !has(self.placement.alternatives) || "
-                "self.placement.alternatives.all(a, !has(a.resourcePool))",
-                "A node is in one resource pool: remove resourcePool from the alternatives, or remove spec.nodeName.",
-                field_path=".placement",
-            ),
+            *ALTERNATIVES_FIT,
             *naming_rules("vmName", "VM"),
         )
     )

@@ -14,17 +14,25 @@ MOST_ALTERNATIVES = 8
 
 
 class Alternative(Model):
-    """Another configuration or resource pool that serves as well. A field that is not set is that of the spec."""
+    """Another cluster, configuration or resource pool that serves as well. A field that is not set is that of the spec."""
 
     model_config = ConfigDict(
         json_schema_extra=rules(
             CEL(
-                "has(self.configuration) || has(self.resourcePool)",
-                "An alternative differs from the spec: set its configuration, its resourcePool, or both.",
+                "has(self.cluster) || has(self.configuration) || has(self.resourcePool)",
+                "An alternative differs from the spec: set its cluster, configuration or resourcePool, or more of them.",
             )
         )
     )
 
+    cluster: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=253,
+            description="Cluster to order in instead of spec.cluster. It needs a VPC of the name in spec.vpc.",
+        ),
+    ] = None
     configuration: Annotated[
         str | None, Field(min_length=1, max_length=253, description="VM configuration to order instead of spec.configuration.")
     ] = None
@@ -48,7 +56,7 @@ class PlacementSpec(Model):
         Field(
             max_length=MOST_ALTERNATIVES,
             description="Ordered in turn, each after a certain refusal of the one before; the spec's own comes first. They may "
-            "be changed at any time; a VM that was ordered stays what it is.",
+            "be changed at any time; a VM that was ordered stays what it is, and the cluster that it is in must stay named.",
         ),
     ] = ()
     order: Annotated[
@@ -64,7 +72,7 @@ class PlacementSpec(Model):
             ge=1,
             le=2592000,
             description="Seconds from status.placement.waitingSince on during which only spec.configuration in "
-            "spec.resourcePool is ordered; when not set, alternatives are ordered as soon as that is refused.",
+            "spec.resourcePool of spec.cluster is ordered; when not set, alternatives are ordered as soon as that is refused.",
         ),
     ] = None
     priority: Annotated[
@@ -87,12 +95,13 @@ class RefusedReason(StrEnum):
 
 
 class RefusedOffer(Model):
-    """A configuration and resource pool for which the cloud refused the order."""
+    """A configuration, resource pool and cluster for which the cloud refused the order."""
 
     configuration: Annotated[str, Field(max_length=253, description="VM configuration that was ordered.")]
     resource_pool: Annotated[
         str | None, Field(max_length=253, description="Resource pool that was ordered, where one was named.")
     ] = None
+    cluster: Annotated[str | None, Field(max_length=253, description="Cluster, where it is another than spec.cluster.")] = None
     reason: Annotated[
         RefusedReason,
         Field(
@@ -106,10 +115,11 @@ class RefusedOffer(Model):
 
 
 class PricedOffer(Model):
-    """A configuration and resource pool that is tried, and its price."""
+    """A configuration, resource pool and cluster that is tried, and its price."""
 
     configuration: Annotated[str, Field(max_length=253, description="VM configuration.")]
     resource_pool: Annotated[str | None, Field(max_length=253, description="Resource pool, where one is named.")] = None
+    cluster: Annotated[str | None, Field(max_length=253, description="Cluster, where it is another than spec.cluster.")] = None
     price_per_hour: Annotated[
         str | None,
         Field(max_length=32, description="Dollars per hour, by the cloud's catalogue; absent while it is not known."),
@@ -123,6 +133,13 @@ class PlacementStatus(Model):
     resource_pool: Annotated[
         str | None, Field(max_length=253, description="Resource pool of it; if none, the account's or the tenant's.")
     ] = None
+    cluster: Annotated[
+        str | None,
+        Field(
+            max_length=253,
+            description="Cluster of it, where it is another than spec.cluster: there the VM is looked for, and ordered next.",
+        ),
+    ] = None
     waiting_since: Annotated[
         Time | None,
         Field(description="Since when the GpuVM waits for capacity: whoever waits longest goes first."),
@@ -132,7 +149,7 @@ class PlacementStatus(Model):
         Field(
             ge=1,
             description="While it waits: every how many seconds the operator asks the cloud what is free, for all who wait in "
-            "the cluster.",
+            "a cluster.",
         ),
     ] = None
     refused: Annotated[
@@ -149,3 +166,35 @@ class PlacementStatus(Model):
             description="With spec.placement.order: Price, what is tried, in this order; decided again when all were refused.",
         ),
     ] = None
+
+
+def _in_one_cluster(given: str, message: str, field: str) -> CEL:
+    """Return the rule that with ``given`` no alternative names a cluster."""
+    none = "!has(self.placement) || !has(self.placement.alternatives) || self.placement.alternatives.all(a, !has(a.cluster))"
+    return CEL(f"!({given}) || {none}", f"{message} or remove cluster from the alternatives.", field_path=field)
+
+
+ALTERNATIVES_FIT = (
+    CEL(
+        "!has(self.nodeName) || !has(self.placement) || !has(self.placement.alternatives) || "
+        "self.placement.alternatives.all(a, !has(a.resourcePool))",
+        "A node is in one resource pool: remove resourcePool from the alternatives, or remove spec.nodeName.",
+        field_path=".placement",
+    ),
+    _in_one_cluster(
+        "has(self.vpcRef)",
+        "A GpuVpc is in one cluster: set spec.vpc in place of spec.vpcRef, to a name that is a VPC's in each of the clusters,",
+        ".vpcRef",
+    ),
+    _in_one_cluster(
+        "has(self.vmName)",
+        "In another cluster only a name that the operator makes proves whose VM it is: remove spec.vmName,",
+        ".vmName",
+    ),
+    _in_one_cluster("has(self.nodeName)", "A node is in one cluster: remove spec.nodeName,", ".nodeName"),
+    _in_one_cluster(
+        "has(self.image) && (has(self.image.snapshot) || has(self.image.snapshotRef))",
+        "A snapshot is in one cluster: choose another image,",
+        ".image",
+    ),
+)

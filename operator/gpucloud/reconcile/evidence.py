@@ -22,6 +22,7 @@ from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SEC
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from gpucloud.kinds.common import Order
     from gpucloud.reconcile.facts import CallHistory, Now, Observation
     from gpucloud.reconcile.naming import Identity
 
@@ -232,8 +233,8 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
     if order is None or not order.name:
         # Only the listing tells the VPC where the GpuVpc that the spec refers to is gone.
         order = unordered(here._replace(vpc=here.vpc or _vpc_of(found)), proofs.uid, proofs.nonce)
-    elif not may_exist(order):  # it is shown where it was ordered
-        order = as_ordered(order) or order
+    elif not may_exist(order):  # it is shown where it was ordered, or in another cluster that the spec names
+        order = _shown_in(here.cluster, as_ordered(order) or order)
     moved = after_event(replace(tracked, order=order), OrderEvent.SHOWN, now)
     if moved.order is None:
         return moved
@@ -246,6 +247,11 @@ def _seen(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: fl
             update={"origin": origin, "reorders": 0, "refused_generation": None, "missing_since": None}
         ),
     )
+
+
+def _shown_in(cluster: str, order: Order) -> Order:
+    """Return the record of what a listing of this cluster shows."""
+    return order if same_cluster(order.cluster, cluster) else order.model_copy(update={"cluster": cluster})
 
 
 def _with_id(tracked: TrackedOrder, seen_id: str | None) -> TrackedOrder:

@@ -61,6 +61,7 @@ class Owner:
     refers: frozenset[tuple[str, str]] = frozenset()  # kind and name of the objects that it still needs for its creation
     uses: frozenset[str] = frozenset()  # names of resources in the cloud that its spec gives
     recorded: naming.Identity | None = None  # where its order was sent, if the spec names another place by now
+    elsewhere: tuple[naming.Identity, ...] = ()  # where else it may be, as far as its record says
 
 
 class Owners:
@@ -86,7 +87,7 @@ class Owners:
         if marked.kind == gpusnapshot.KIND and (gpuvm.KIND, marked.mark.fingerprint) in self._by_mark:
             return True  # the final snapshot of a VM whose object is there still, taken without a GpuSnapshot
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
-            places = (owner.place, owner.recorded)
+            places = (owner.place, owner.recorded, *owner.elsewhere)
             if owner.place is None or any(one and _is_there(one, marked.where) for one in places):
                 return True
         named = self._by_name.get((marked.kind, marked.where.cluster.casefold(), marked.where.name), ())

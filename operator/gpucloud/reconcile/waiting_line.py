@@ -28,6 +28,7 @@ class Offer(NamedTuple):
 
     configuration: str
     resource_pool: str | None = None
+    cluster: str | None = None  # None in the line of a cluster, and where it is that of the spec
 
     def in_pool(self, default: str | None) -> Offer:
         """Return it with the pool in which it is ordered: ``default`` is the account's, for where it names none."""

@@ -47,9 +47,9 @@ COLUMNS = [
     (
         VM,
         {"state": "ONLINE", "ip": "198.51.100.7", "vmId": "vm-1", "vpc": "acme", "account": "main", "pricePerHour": "2.05"}
-        | {"adopted": True},
+        | {"adopted": True, "cluster": "Hou1"},
         {"STATE": "ONLINE", "CONFIGURATION": "A100_40GB_PCIe_1x", "CLUSTER": "Msc1", "IP": "198.51.100.7"},
-        {"VM-ID": "vm-1", "VPC": "acme", "ACCOUNT": "main", "PRICE/H": "2.05", "ADOPTED": "true"},
+        {"VM-ID": "vm-1", "VM-CLUSTER": "Hou1", "VPC": "acme", "ACCOUNT": "main", "PRICE/H": "2.05", "ADOPTED": "true"},
     ),
     (
         VPC,

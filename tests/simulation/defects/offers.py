@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.placement import RefusedReason
 from gpucloud.reconcile import evidence
-from gpucloud.reconcile.gpuvm import create, offers
+from gpucloud.reconcile.gpuvm import clusters, create, offers
 from simulation.planting import Defect, named, replace
 
 OFFERS: dict[str, Defect] = {}
@@ -40,3 +41,16 @@ def no_strays() -> None:
 def no_search() -> None:
     """Whatever the record is worth, no other cluster is asked before an object is released."""
     replace(evidence.may_be_anywhere, lambda *_: False)
+
+
+@named(OFFERS, "an unclear order is left for another cluster")
+def unclear_left() -> None:
+    """What may have been made in one cluster keeps no order from another one."""
+    held = clusters.is_left_behind
+    replace(held, lambda order: held(order) or order.state is OrderState.UNCLEAR)
+
+
+@named(OFFERS, "a VM elsewhere is looked for where the spec begins")
+def looked_for_here() -> None:
+    """The cluster that the record names is not believed."""
+    replace(clusters.cluster_in_hand, lambda spec, _order, _placement: spec.cluster)

@@ -21,9 +21,9 @@ JUST_NOW = START + timedelta(seconds=NOW - 40)
 PAST = START + timedelta(seconds=NOW - 100)
 
 
-def refused(configuration=ONE, pool=None, reason="NoCapacity", at=PAST, generation=1):
+def refused(configuration=ONE, pool=None, reason="NoCapacity", at=PAST, generation=1, **more):
     return RefusedOffer(
-        configuration=configuration, resource_pool=pool, reason=reason, message=WORDS, at=at, generation=generation
+        configuration=configuration, resource_pool=pool, reason=reason, message=WORDS, at=at, generation=generation, **more
     )
 
 

@@ -21,7 +21,7 @@ MADE = Offer("A100_40GB_PCIe_1x", "on-demand")  # what the cloud says the VM is
 IN_POOL = {"resource_pool": MADE.resource_pool}
 SINCE = START + timedelta(seconds=NOW - 200)
 JUST_NOW = START + timedelta(seconds=NOW - 1)
-REFUSED = refused(*MADE, at=JUST_NOW)
+REFUSED = refused(*MADE[:2], at=JUST_NOW)
 FULL = Line(listed=frozenset({MADE}))
 ANNOUNCED = Operation(verb=PowerVerb.START, generation=1, id="x", at=SINCE)
 UNCLEAR = ANNOUNCED.model_copy(update={"outcome": Outcome.UNCLEAR})
@@ -32,7 +32,7 @@ def waits(since=SINCE, *items, look=10):
     return PlacementStatus(configuration=MADE.configuration, waiting_since=since, look_seconds=look, refused=items)
 
 
-QUEUED = waits(SINCE, refused(*MADE, at=SINCE))
+QUEUED = waits(SINCE, refused(*MADE[:2], at=SINCE))
 OFFLINE = present("OFFLINE", rpool=MADE.resource_pool)
 OFF = {
     "status": a_status("WaitingForCapacity", operation=UNCLEAR, placement=QUEUED, **BOUGHT, **IN_POOL),
@@ -62,7 +62,7 @@ ROWS = {
             "whoever waits longest goes first",
             f"Last refused: 'A100_40GB_PCIe_1x' in pool 'on-demand' (\"{WORDS}\").",
         ),
-        status={"placement": waits(SINCE, refused(*MADE, at=START + timedelta(seconds=NOW - 100))), "operation": UNCLEAR},
+        status={"placement": waits(SINCE, refused(*MADE[:2], at=START + timedelta(seconds=NOW - 100))), "operation": UNCLEAR},
     ),
     "a start that has a turn is sent at once": Row(
         "the place would be idle",

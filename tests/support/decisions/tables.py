@@ -17,6 +17,7 @@ from support.decisions import (
     gpuhost_requests,
     gpusnapshot,
     gpuvm_adoption,
+    gpuvm_clusters,
     gpuvm_deletion,
     gpuvm_final_snapshot,
     gpuvm_life,
@@ -84,6 +85,7 @@ TABLES = {
         kinds.GPUVM,
         *(
             gpuvm_order,
+            gpuvm_clusters,
             gpuvm_placement,
             gpuvm_price,
             gpuvm_too_dear,

@@ -81,7 +81,7 @@ class FakeInventory:
         return [name for name in named if name.startswith(base) and len(name) == len(base) + FINGERPRINT_LENGTH]
 
     def places_of(self, name):
-        return [here for here in self.seen if here.name == name]
+        return [here for here, seen in self.seen.items() if here.name == name and isinstance(seen, Present)]
 
     def has_listed_since(self, _uid, not_before):
         return self.as_of >= not_before
@@ -163,11 +163,16 @@ class Anywhere:
     """Knows at once where records of a name are; remembers who looks for one."""
 
     def __init__(self, inventory):
-        self.inventory, self.searching = inventory, set()
+        self.inventory, self.searching, self.unlisted = inventory, set(), {}
 
-    def places_of(self, uid, name, _not_before):
+    def places_of(self, uid, name, _not_before, _also=frozenset()):
         self.searching.add(uid)
-        return tuple(self.inventory.places_of(name)), None
+        return tuple(self.inventory.places_of(name)), next(iter(self.unlisted.values()), None)
+
+    def places_in(self, uid, name, _not_before, clusters):
+        self.searching.add(uid)
+        found = tuple(here for here in self.inventory.places_of(name) if here.cluster in clusters)
+        return found, next((self.unlisted[cluster] for cluster in clusters if cluster in self.unlisted), None)
 
     def end_search(self, uid):
         self.searching.remove(uid)

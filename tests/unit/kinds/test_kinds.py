@@ -130,7 +130,7 @@ def test_every_field_is_described(definition):
 
 
 COLUMNS = [
-    (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VPC Account Price/h Adopted Paused Message"),
+    (GPUVM, "Ready Reason State Configuration Cluster IP Age", "VM-ID VM-Cluster VPC Account Price/h Adopted Paused Message"),
     (GPUVPC, "Ready Reason Name Cluster IP-Range Default Age", "VPC-ID Adopted Account Paused Message"),
     (GPUSNAPSHOT, "Ready Reason Source Cluster Size Age", "Snapshot-ID VPC Adopted Account Paused Message"),
     (GPUHOST, "Ready Reason State Host Cluster IP Age", "Type Image Operation Outcome Account Paused Message"),

@@ -51,6 +51,42 @@ def test_an_alternative_is_ordered_when_the_object_has_waited(court, placement, 
     assert court.oracles == found
 
 
+ANYWHERE = {"alternatives": [{"cluster": "Hou1"}]}
+
+
+def goes_on(court, item, cluster="Hou1"):
+    court.records(item, "a-x", cluster=cluster, configuration=OWN, id="y")
+    court.orders("a-x", cluster=cluster)
+
+
+@pytest.mark.parametrize(
+    ("status", "later", "found"),
+    [
+        (503, 1.0, ["hasty elsewhere"]),
+        (503, 100.0, []),
+        (400, 1.0, []),
+        (202, 100.0, ["accepted elsewhere"]),
+    ],
+    ids=["unclear", "a grace later", "refused for certain", "accepted"],
+)
+def test_an_order_leaves_its_cluster_only_when_it_made_nothing(court, status, later, found):
+    item = court.applied(placement=ANYWHERE)
+    court.passes(100.0)
+    court.records(item, "a-x", configuration=OWN)
+    court.answers("a-x", status, body=REFUSED if status > 202 else b"{}")
+    court.passes(later)
+    goes_on(court, item)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(("cluster", "found"), [("hou1", []), ("Xyz1", ["unwanted offer"])])
+def test_nothing_is_ordered_in_a_cluster_that_the_spec_does_not_name(court, cluster, found):
+    item = court.applied(placement=ANYWHERE)
+    court.passes(100.0)
+    goes_on(court, item, cluster)
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(
     ("status", "body", "found"),
     [

@@ -24,6 +24,13 @@ PLACES = {
     ("A100_40GB_PCIe_1x", "on-demand"): 3,
 }
 ALTERNATIVES = [{"configuration": "A100_40GB_PCIe_2x"}, {"resourcePool": "on-demand"}]
+IN_TWO_CLUSTERS = {
+    ("A100_40GB_PCIe_1x", "reserved-acme"): 3,
+    ("A100_40GB_PCIe_2x", "reserved-acme"): 2,
+    ("A100_40GB_PCIe_1x", "reserved-acme", "Hou1"): 3,
+    ("A100_40GB_PCIe_1x", "on-demand", "Hou1"): 2,
+}
+AWAY = [{"cluster": "Hou1"}, {"configuration": "A100_40GB_PCIe_2x"}, {"cluster": "Hou1", "resourcePool": "on-demand"}]
 LOOK = look_seconds(2.0)
 MOST_REFUSED = 20  # what leaves before the first answer comes, when 50 are applied in one moment
 TAKEN_AGAIN = 2 * LOOK + 1  # seconds; each is looked at once a second
@@ -38,6 +45,7 @@ class Scarce(Fleet):
 
     def __init__(self, objects, places, *, troubled=False):
         self.places, self.troubled = places, troubled
+        self.alternatives = ALTERNATIVES if places is PLACES else AWAY
         self.asked, self.made, self.served = [], [], []  # served: who had to be next, and who was
         self.full_at, self.idle, self.idle_since = 0.0, Counter(), {}  # idle: the longest time, by place
         super().__init__(objects)
@@ -45,8 +53,8 @@ class Scarce(Fleet):
     async def _live(self):
         self.actors.prepare()
         self.cloud.turn(create_without_capacity="refuse_503")
-        for (configuration, pool), total in self.places.items():
-            self.cloud.world.catalogue.set_total(Place(configuration, "Msc1", pool), total)
+        for place, total in self.places.items():
+            self.cloud.world.catalogue.set_total(in_cloud(place), total)
         self.replicas[0].start()
         self.judge.begin()
         self.weather.over, self.healed_at = True, 0.0
@@ -62,7 +70,7 @@ class Scarce(Fleet):
     async def _free_one(self, number, place):
         """Somebody deletes a GpuVM that has such a place; a newcomer of the highest priority may come, and the operator die."""
         waiting, running, made = self._waiting(), self._running(), len(self.made)
-        gone = next((item for item in running if offer(item["status"]["order"]) == place), running[0])
+        gone = next((item for item in running if in_cloud(offer(item["status"]["order"])) == in_cloud(place)), running[0])
         if self.troubled and number % NEWCOMER_EVERY == 0:
             self._make(f"newcomer-{number}", priority=1000)
         self.actors.owner.delete(gone)
@@ -79,7 +87,7 @@ class Scarce(Fleet):
         self.later(RESTART_SECONDS, self.replicas[0].start)
 
     def _make(self, name, **placement):
-        spec = SPEC | {"resourcePool": "reserved-acme", "placement": {"alternatives": ALTERNATIVES, **placement}}
+        spec = SPEC | {"resourcePool": "reserved-acme", "placement": {"alternatives": self.alternatives, **placement}}
         self.actors.owner.create("GpuVM", "team", name, spec)
 
     def _apply(self):
@@ -108,7 +116,7 @@ class Scarce(Fleet):
         def looked():
             now = self.loop.time()
             for place in self.places:
-                idle = self.cloud.world.catalogue.free(Place(place[0], "Msc1", place[1])) > 0 and bool(self._waiting())
+                idle = self.cloud.world.catalogue.free(in_cloud(place)) > 0 and bool(self._waiting())
                 self.idle_since[place] = self.idle_since.get(place, now) if idle else now
                 self.idle[place] = max(self.idle[place], now - self.idle_since[place])
             return done()
@@ -134,12 +142,23 @@ def rank(item):
 
 def offer(order):
     """The place that an order names."""
-    return order["configuration"], order["resourcePool"]
+    return order["configuration"], order["resourcePool"], order["cluster"]
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["calm", "killed now and then"])
+def in_cloud(place):
+    """A place as the cloud has it: in the cluster of the spec where none is named."""
+    configuration, pool, *cluster = place
+    return Place(configuration, *(cluster or ["Msc1"]), pool)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(PLACES, False), (PLACES, True), (IN_TWO_CLUSTERS, True)],
+    ids=["calm", "killed now and then", "in two clusters, killed now and then"],
+)
 def scarce(request):
-    made = Scarce(VMS, PLACES, troubled=request.param)
+    places, troubled = request.param
+    made = Scarce(VMS, places, troubled=troubled)
     SimulatedLog.world, SimulatedLog.searched = made, False
     return made, made.run()
 
@@ -159,7 +178,7 @@ def test_who_waits_longest_goes_first(scarce):
 
 def test_no_place_is_idle_for_longer_than_two_queries_take(scarce):
     made, _ = scarce
-    assert made.idle.keys() == PLACES.keys()
+    assert made.idle.keys() == made.places.keys()
     assert max(made.idle.values()) <= TAKEN_AGAIN
 
 
@@ -175,6 +194,17 @@ def test_nobody_orders_what_others_were_refused_a_moment_ago(scarce):
     made, _ = scarce
     refused = [order for order in made.cloud.orders if order.told != "accepted"]
     assert 0 < len(refused) <= MOST_REFUSED
+
+
+@pytest.mark.parametrize("waiting", [4, VMS - sum(IN_TWO_CLUSTERS.values())])
+def test_each_cluster_is_asked_as_often_for_few_that_wait_as_for_many(waiting):
+    """Too early a query of one cluster is a violation."""
+    made = Scarce(waiting + sum(IN_TWO_CLUSTERS.values()), IN_TWO_CLUSTERS)
+    SimulatedLog.world, SimulatedLog.searched = made, False
+    assert made.run().violations == []
+    least = min(after - before for before, after in zip(made.asked, made.asked[2:], strict=False))
+    assert len(made.asked) >= 2 * (waiting - 1)
+    assert least >= LOOK - 1.0
 
 
 @pytest.mark.parametrize("waiting", [4, VMS - sum(PLACES.values())])

@@ -42,8 +42,19 @@ class Anywhere:
         self._waiting: dict[str, float] = {}  # by UID: the object waits for a list of clusters that was asked for then or later
         self._task: asyncio.Task[None] | None = None
 
-    def places_of(self, uid: str, name: str, not_before: float) -> tuple[tuple[Identity, ...], Unknown | None]:
+    def places_in(
+        self, uid: str, name: str, not_before: float, clusters: frozenset[str]
+    ) -> tuple[tuple[Identity, ...], Unknown | None]:
+        """Return where in these clusters records of this name are, and why some are unknown, as ``places_of`` does."""
+        self._waiting.pop(uid, None)
+        return self._sought(uid, name, not_before, clusters)
+
+    def places_of(
+        self, uid: str, name: str, not_before: float, also: frozenset[str] = frozenset()
+    ) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where records of this name are, by listings that began at ``not_before`` (mono) or later.
+
+        ``also``: clusters that are looked into, whether or not the credential knows them.
 
         Also why other places are unknown: there may be more in the cluster that ``detail`` names, or in any if it names none.
         The object is woken when more becomes known, until its search is ended.
@@ -52,10 +63,15 @@ class Anywhere:
             self._waiting[uid] = not_before
             self._ask()
             return (), self._trouble or Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        self._inventory.seek(uid, self._clusters)
+        return self._sought(uid, name, not_before, self._clusters | also)
+
+    def _sought(
+        self, uid: str, name: str, not_before: float, clusters: frozenset[str]
+    ) -> tuple[tuple[Identity, ...], Unknown | None]:
+        self._inventory.seek(uid, clusters)
         found: list[Identity] = []
         unknown: list[Unknown] = []
-        for cluster in sorted(self._clusters):
+        for cluster in sorted(clusters):
             listed = self._inventory.sought(uid, cluster, name, not_before)
             if isinstance(listed, Unknown):
                 unknown.append(Unknown(listed.since, listed.cause, cluster))

@@ -40,7 +40,7 @@ def urgent(before: Status, after: Status, uid: str, announces: bool) -> bool:
     stood, stands = vars(before), vars(after)
     if any(stood.get(name) != stands.get(name) for name in _records(type(after))):
         return True
-    if is_urgent(stood.get("order"), stands.get("order"), uid):
+    if is_urgent(stood.get("order"), stands.get("order"), uid) or _cluster_in_hand(before) != _cluster_in_hand(after):
         return True
     if _is_new(_in_progress, before, after) or _is_new(_waits_since, before, after):
         return True
@@ -76,3 +76,8 @@ def _in_progress(status: Status) -> bool:
 def _waits_since(status: Status) -> object:
     """Since when it waits for capacity: its place in the line."""
     return getattr(vars(status).get("placement"), "waiting_since", None)
+
+
+def _cluster_in_hand(status: Status) -> object:
+    """In which cluster it is looked for, and ordered next."""
+    return getattr(vars(status).get("placement"), "cluster", None)

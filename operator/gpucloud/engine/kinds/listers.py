@@ -64,12 +64,12 @@ class Listers:
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity; None while it is unknown."""
-        here = identity_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec))
+        here = identity_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec), vm.status.placement)
         return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
     def desired_vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity:
         """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
-        return wanted_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec))
+        return wanted_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec), vm.status.placement)
 
     def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
         vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)

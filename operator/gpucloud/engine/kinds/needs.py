@@ -102,7 +102,8 @@ def _leaving_vpc(objects: Listers, vm: Vm, spec: GpuVMSpec) -> Iterator[Dependen
             continue
         if vpc.status.adopted and vpc.meta.namespace != vm.meta.namespace:
             continue
-        here = same_cluster(wanted.cluster, spec.cluster) and wanted.name == spec.vpc
+        there = objects.desired_vm_identity(vm, spec).cluster
+        here = same_cluster(wanted.cluster, there) and wanted.name == spec.vpc
         if here and _destroys(wanted, vpc.status) and objects.may_share_tenant(vm, vpc):
             yield Dependency(f"VPC {spec.vpc!r}", Readiness.DELETING)
 

@@ -151,8 +151,7 @@ class Observer:
             return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
-        view = self._tracker.with_placement(stored) if stored.meta.deleting else stored
-        wanted, order = self._kind.desired_identity(view, spec), tracked.order
+        wanted, order = self._kind.desired_identity(self._tracker.with_placement(stored), spec), tracked.order
         if wanted is not None and order is not None and placement.is_moved(order, wanted):
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
         if account.session is None:

@@ -90,7 +90,8 @@ class OrderTracker:
         known = self.latest(stored.meta.uid)
         if known is None or known.order is None or known.order is stored.order:
             return stored
-        if _place(known.order, stored) == _place(stored.order, stored):
+        same_place = _place(known.order, stored) == _place(stored.order, stored)
+        if same_place and not _names_clusters(known.order, stored):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 
@@ -208,3 +209,11 @@ class OrderTracker:
         if known.history is None:
             known.history = CallHistory(first_seen=self._clock.mono())
         return known.history
+
+
+def _names_clusters(order: Order, stored: CachedObject[Any, Any]) -> bool:
+    """Whether the order, the spec and the status name more than one cluster: then what this process knows decides."""
+    recorded, placement = stored.order, getattr(stored.status, "placement", None)
+    in_spec, in_hand = getattr(stored.spec, "cluster", None), None if placement is None else placement.cluster
+    named = (order.cluster, in_spec, in_hand, None if recorded is None else recorded.cluster)
+    return len({one.casefold() for one in named if one}) > 1

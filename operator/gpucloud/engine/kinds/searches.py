@@ -24,15 +24,24 @@ class Searches:
         self._running: dict[str, Anywhere] = {}
 
     def places_of(
-        self, uid: str, session: AccountSession, here: Identity, not_before: float
+        self,
+        uid: str,
+        session: AccountSession,
+        here: Identity,
+        not_before: float,
+        named: frozenset[str] = frozenset(),
+        *,
+        only_named: bool = False,
     ) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where else than ``here`` listings that began at ``not_before`` (mono) or later show records of its name.
 
         Also why other places are unknown, as ``Anywhere.places_of`` does. The object is woken when more becomes known.
+        ``named``: clusters that the spec names; with ``only_named`` no other one is looked into.
         """
         self.end_other(uid, session)
         search = self._running[uid] = session.anywhere[self._inventory_name]
-        found, unknown = search.places_of(uid, here.name, not_before)
+        look = search.places_in if only_named else search.places_of
+        found, unknown = look(uid, here.name, not_before, named)
         others = (there for there in found if there.vpc != here.vpc or not same_cluster(there.cluster, here.cluster))
         return tuple(others), unknown
 

@@ -12,6 +12,7 @@ from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core.create import (
     SLOW_SECONDS,
+    creating,
     name_conflict,
     order,
     outstanding,
@@ -23,10 +24,21 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble, Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm import elsewhere as other_clusters
 from gpucloud.reconcile.gpuvm import recreate
 from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
-from gpucloud.reconcile.gpuvm.offers import accepted, current_offer, described, offer_of, offers, ordered_offer, refusals
-from gpucloud.reconcile.gpuvm.waiting import in_line, ordering
+from gpucloud.reconcile.gpuvm.clusters import clusters
+from gpucloud.reconcile.gpuvm.offers import (
+    accepted,
+    cluster_of,
+    current_offer,
+    described,
+    offer_of,
+    offers,
+    ordered_offer,
+    refusals,
+)
+from gpucloud.reconcile.gpuvm.waiting import in_line, ordering, waiter
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.text import bracketed
@@ -53,16 +65,26 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         missing_required,
         unproven,
         duplicate,
+        other_clusters.taken_over,
         stray,
         terminating,
         ssh_keys_missing,
         quota_exceeded,
         in_line,
+        to_its_cluster,
     ):
         plan = step(f)
         if plan is not None:
             return plan
     return buy(f)
+
+
+def to_its_cluster(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Go to the cluster of the next order before that is recorded: there the name must be free. It keeps its place in line."""
+    if cluster_of(f.spec, current_offer(f)) == f.identity.cluster:
+        return None
+    plan = plan_status(f, _instead(f) or ordering(f) or creating(f), requeue_at=f.now.mono + other_clusters.SOON_SECONDS)
+    return replace(plan, waits=waiter(f, ready=True), pending=True)
 
 
 def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -110,6 +132,12 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     late, patient_until = unknown.cause is UnknownReason.NOT_LISTED, f.history.first_seen + SLOW_SECONDS
     if late and f.now.mono < patient_until:
         return Plan(requeue_at=patient_until, pending=True)
+    if unknown.detail in clusters(f.spec) and len(clusters(f.spec)) > 1:
+        again = max(f.now.mono + ROOM_RETRY_SECONDS[0], unknown.since)
+        if late and unknown.since <= f.now.mono:
+            return Plan(requeue_at=again, pending=True)
+        said = other_clusters.unsearched(f, unknown)
+        return replace(plan_status(f, said, requeue_at=again), pending=False)
     which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
     missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
     words = (

@@ -108,9 +108,9 @@ class VmFacts(offers.Facts):
     @property
     def ordered(self) -> dict[str, Any]:
         """The offer, as a new order's record names it, the spec that it is made from, and which recreation it is."""
-        earlier = 0 if self.order is None else self.order.recreation or 0
-        made_from = {"template": template.of(self.spec), "recreation": earlier + self.recreates or None}
-        return {**offers.current_offer(self)._asdict(), **made_from}
+        earlier, offer = 0 if self.order is None else self.order.recreation or 0, offers.current_offer(self)
+        made_of = {"configuration": offer.configuration, "resource_pool": offer.resource_pool}
+        return {**made_of, "template": template.of(self.spec), "recreation": earlier + self.recreates or None}
 
     @property
     def is_as_recorded(self) -> bool:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile import naming
+from gpucloud.reconcile.gpuvm.clusters import cluster_in_hand
 from gpucloud.reconcile.placement import actual_identity
 
 if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
     from gpucloud.kinds.gpuvm import GpuVMSpec
+    from gpucloud.kinds.placement import PlacementStatus
     from gpucloud.reconcile.facts import ObjectFacts
 
 
 def wanted(
-    meta: ObjectFacts, spec: GpuVMSpec, order: Order | None, tag: str, referred_vpc: str | None = None
+    meta: ObjectFacts,
+    spec: GpuVMSpec,
+    order: Order | None,
+    tag: str,
+    referred_vpc: str | None = None,
+    placement: PlacementStatus | None = None,
 ) -> naming.Identity:
     """Return the identity that the spec asks for. ``order`` is the object's own record, if it has one.
 
@@ -26,18 +33,26 @@ def wanted(
     empty one: then the name is looked for in all VPCs.
 
     Of an object that is being deleted a recorded name of its own says where the VM is, whatever the spec names by now.
+    ``placement`` is that of status: where no order ties the object to a cluster, it names the one in hand.
     """
-    name, vpc, cluster = spec.vm_name, spec.vpc, spec.cluster
+    name, vpc, cluster = spec.vm_name, spec.vpc, ""
     if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
         if meta.deleting and name is None:
-            vpc, cluster = order.vpc, order.cluster or cluster
+            vpc, cluster = order.vpc, order.cluster
         name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
-    return naming.Identity(cluster=cluster, vpc=vpc or referred_vpc or "", name=name)
+    own = order if order is not None and naming.proves(order.name, meta.uid) else None
+    here = cluster or cluster_in_hand(spec, own, placement)
+    return naming.Identity(cluster=here, vpc=vpc or referred_vpc or "", name=name)
 
 
 def identity(
-    meta: ObjectFacts, spec: GpuVMSpec, order: Order | None, tag: str, referred_vpc: str | None = None
+    meta: ObjectFacts,
+    spec: GpuVMSpec,
+    order: Order | None,
+    tag: str,
+    referred_vpc: str | None = None,
+    placement: PlacementStatus | None = None,
 ) -> naming.Identity:
     """Return the VM's identity: as the cloud placed it, else as ordered."""
-    return actual_identity(wanted(meta, spec, order, tag, referred_vpc), order)
+    return actual_identity(wanted(meta, spec, order, tag, referred_vpc, placement), order)

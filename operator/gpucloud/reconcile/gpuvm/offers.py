@@ -1,10 +1,11 @@
-"""The offers that a GpuVM accepts, an offer being a configuration in a resource pool: which is ordered, which were refused.
+"""The offers that a GpuVM accepts, an offer being a configuration in a resource pool of a cluster: which is ordered, refused.
 
 The spec's own comes first, then its alternatives, as listed or by price. Another offer is ordered only where the order record
 allows a new order (``transitions.py``): after a certain refusal, or when listings have proven that an order without a clear
 answer made nothing.
 A VM that is to be switched on accepts only what it was made of.
-All offers are in one cluster and VPC, so the name still allows the cloud one VM of this object only.
+Within one cluster and VPC the name allows the cloud one VM of this object only. To another cluster the object goes on only once
+its order has certainly made nothing (``clusters.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from gpucloud.kinds.placement import PlacementOrder, PricedOffer, RefusedOffer, 
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Present, Verb
+from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.price import ABSURD_PRICE, dollars
 from gpucloud.reconcile.text import MAX_TEXT, printable
@@ -59,10 +61,29 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
     """Return the spec's own offer, then its alternatives, each once."""
-    own = Offer(spec.configuration, spec.resource_pool)
-    others = () if spec.placement is None else spec.placement.alternatives
-    found = (Offer(one.configuration or own.configuration, one.resource_pool or own.resource_pool) for one in others)
-    return tuple(dict.fromkeys((own, *found)))
+    own, known = Offer(spec.configuration, spec.resource_pool), clusters(spec)
+    found = [own]
+    for one in () if spec.placement is None else spec.placement.alternatives:
+        there = spec.cluster if one.cluster is None else spelled(known, one.cluster)
+        if there is not None:
+            beside = None if there == spec.cluster else there
+            found.append(Offer(one.configuration or own.configuration, one.resource_pool or own.resource_pool, beside))
+    return tuple(dict.fromkeys(found))
+
+
+def in_one_place(f: Facts) -> tuple[Offer, ...]:
+    """Return the offers among which the next order chooses: those of one cluster, if an order ties the object to it."""
+    known = in_order(f)
+    if is_left_behind(orders.withdrawn(f.tracked) or f.order) or len({one.cluster for one in known}) == 1:
+        return known
+    here = tuple(one for one in known if cluster_of(f.spec, one) == f.identity.cluster)
+    recorded = ordered_offer(f.spec, f.order)
+    return here or ((recorded,) if recorded is not None else known)
+
+
+def cluster_of(spec: GpuVMSpec, offer: Offer) -> str:
+    """Return the cluster in which an offer is."""
+    return offer.cluster or spec.cluster
 
 
 def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
@@ -104,14 +125,17 @@ def in_order(f: Facts) -> tuple[Offer, ...]:
 
 def with_offer(spec: GpuVMSpec, offer: Offer) -> GpuVMSpec:
     """Return the spec as if this offer were its own."""
-    return spec.model_copy(update=offer._asdict())
+    return spec.model_copy(update=offer._asdict() | {"cluster": cluster_of(spec, offer)})
 
 
 def ordered_offer(spec: GpuVMSpec, order: Order | None) -> Offer | None:
     """Return the offer that a record names; the spec's own if it names none, as an earlier version wrote it."""
     if order is None or order.state is OrderState.NOT_ORDERED:
         return None
-    return offers(spec)[0] if order.configuration is None else Offer(order.configuration, order.resource_pool)
+    there = spelled(clusters(spec)[1:], order.cluster)
+    if order.configuration is None:
+        return offers(spec)[0]._replace(cluster=there)
+    return Offer(order.configuration, order.resource_pool, there)
 
 
 def ordered_configuration(spec: GpuVMSpec, order: Order | None) -> str:
@@ -180,7 +204,7 @@ def counting(f: Facts) -> tuple[Offer, ...]:
     What is too dear is left out, so that it keeps nothing else from being ordered, while something is left that the cloud has
     not rejected.
     """
-    known, until = in_order(f), alternatives_from(f)
+    known, until = in_one_place(f), alternatives_from(f)
     known = known if until is None or f.now.wall >= until else known[:1]
     left = tuple(one for one in known if one not in dear(f))
     wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
@@ -293,6 +317,7 @@ def _refused(f: Facts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
     return RefusedOffer(
         configuration=offer.configuration,
         resource_pool=offer.resource_pool,
+        cluster=offer.cluster,
         reason=reason,
         message=printable(attempt.refusal.message, MAX_TEXT),
         at=(f.now.wall - timedelta(seconds=f.now.mono - attempt.at)).replace(microsecond=0),
@@ -308,10 +333,11 @@ def _is_answer(f: Facts, attempt: Attempt) -> bool:
 
 def offer_of(item: RefusedOffer | PricedOffer) -> Offer:
     """Return the offer that was refused, or is tried."""
-    return Offer(item.configuration, item.resource_pool)
+    return Offer(item.configuration, item.resource_pool, item.cluster)
 
 
 def described(offer: Offer) -> str:
     """Return an offer as messages name it."""
     pool = "" if offer.resource_pool is None else f" in pool {offer.resource_pool!r}"
-    return f"{offer.configuration!r}{pool}"
+    cluster = "" if offer.cluster is None else f" of cluster {offer.cluster!r}"
+    return f"{offer.configuration!r}{pool}{cluster}"

@@ -16,6 +16,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import backing_off
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.gpuvm.elsewhere import found_in
 from gpucloud.reconcile.gpuvm.offers import (
     accepted,
     alternatives_from,
@@ -187,6 +188,12 @@ def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     return working(Reason.WAITING_FOR_CAPACITY, words)
 
 
+def _in_hand(f: VmFacts, offer: Offer) -> str | None:
+    """Return the cluster in hand, where it is another than the spec's: of the VM that shows, else of the offer."""
+    there = found_in(f)
+    return offer.cluster if there is None else None if there == f.spec.cluster else there
+
+
 def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
     """Return ``status.placement``; None for a VM without alternatives that does not wait for capacity."""
     if len(offers(f.spec)) == 1 and here is None:
@@ -196,6 +203,7 @@ def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
     return PlacementStatus(
         configuration=offer.configuration,
         resource_pool=offer.resource_pool,
+        cluster=_in_hand(f, offer),
         waiting_since=None if here is None else here.since,
         look_seconds=ceil(look_seconds(f.limits.pending_interval)) if asked else None,
         refused=refusals(f),

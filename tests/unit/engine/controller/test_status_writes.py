@@ -10,6 +10,7 @@ from gpucloud.engine.controller.urgency import RECORDS
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
+from gpucloud.kinds.placement import PlacementStatus
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.builders import a_status, an_order
@@ -65,6 +66,7 @@ async def test_what_came_and_went_is_not_written(rig):
         RUNNING.model_copy(update={"observed_generation": 2}),  # a person waits for it
         RUNNING.model_copy(update={"last_handled_restart_at": "t"}),
         RUNNING.model_copy(update={"order": an_order("x")}),  # a new process must know of it
+        RUNNING.model_copy(update={"placement": PlacementStatus(configuration="c", cluster="Hou1")}),  # it goes on there
     ],
 )
 async def test_a_verdict_is_written_at_once(rig, after):

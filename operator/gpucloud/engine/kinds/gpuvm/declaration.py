@@ -12,6 +12,7 @@ from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import is_ready
+from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.orphans import Owner
 from gpucloud.reconcile.placement import recorded_identity
@@ -40,7 +41,7 @@ def keys(tag: str, vm: GpuVM) -> Iterator[Any]:
     if spec.image is not None and spec.image.snapshot is not None:
         yield MadeFrom(spec.image.snapshot)
     if vm.status.placement is not None and vm.status.placement.waiting_since is not None:
-        yield WaitsForCapacity(spec.cluster.casefold())
+        yield from (WaitsForCapacity(cluster.casefold()) for cluster in clusters(spec))
 
 
 def owner(objects: Listers, vm: GpuVM) -> Owner:
@@ -52,7 +53,9 @@ def owner(objects: Listers, vm: GpuVM) -> Owner:
     uses = {spec.image.snapshot} if spec.image is not None and spec.image.snapshot is not None else ()
     place = objects.vm_identity(vm, spec)
     recorded = recorded_identity(vm.order)
-    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded)
+    others = clusters(spec) if place is not None and is_left_behind(vm.order) else ()
+    elsewhere = tuple(place._replace(cluster=cluster) for cluster in others if place is not None)
+    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded, elsewhere)
 
 
 def destroying_call(here: Identity) -> Call[Any]:

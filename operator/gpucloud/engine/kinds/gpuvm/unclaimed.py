@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.kinds.indexes import Marked
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.create import free_from
+from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm.clusters import clusters
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import Store
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.ownership import Ownership
     from gpucloud.engine.kinds.searches import Searches
-    from gpucloud.reconcile.facts import Unknown
     from gpucloud.reconcile.gpuvm import VmFacts
     from gpucloud.reconcile.naming import Identity
 
@@ -44,19 +46,26 @@ class Unclaimed:
         if orders.may_exist(facts.order) or account.session is None:
             return ()
         base, here, url = naming.base_name(facts.meta.name, self._tag), facts.identity, account.session.url
-        names = account.session.vms.names(here.cluster, here.vpc, base)
-        return tuple(name for name in names if not self.has_owner(facts.meta.uid, Claim(url, here._replace(name=name))))
+        places = [here._replace(cluster=cluster) for cluster in {here.cluster: None, **dict.fromkeys(_others(facts))}]
+        named = [place._replace(name=name) for place in places for name in account.session.vms.names(*place[:2], base)]
+        others = (one for one in named if one.name != here.name)  # its own one is no lookalike
+        return tuple(one.name for one in others if not self.has_owner(facts.meta.uid, Claim(url, one)))
 
     def strays(self, facts: VmFacts, account: ResolvedAccount) -> tuple[Identity, ...] | Unknown:
         """Return where else VMs of this name are, for which no other object stands, if the status was lost or may be older.
 
-        Any of them may be its own: the last record may have named another place than the spec does now. The object is woken
-        when more becomes known.
+        Any of them may be its own: the last record may have named another place than the spec does now. Otherwise the clusters
+        that the spec names beside the one in hand are looked into. The object is woken when more becomes known.
         """
         if not _must_search(facts) or account.session is None:
             return ()
-        url, here, uid = account.session.url, facts.identity, facts.meta.uid
-        found, unknown = self._searches.places_of(uid, account.session, here, free_from(facts))
+        url, here, uid, since = account.session.url, facts.identity, facts.meta.uid, _looked_from(facts)
+        if since > facts.now.mono:  # no listing that began until now counts
+            return Unknown(since, UnknownReason.NOT_LISTED, min(_others(facts), default=""))
+        only = not _may_be_anywhere(facts)
+        found, unknown = self._searches.places_of(uid, account.session, here, since, _others(facts), only_named=only)
+        if unknown is not None and unknown.cause is UnknownReason.REJECTED:
+            account.session.learn_clusters()  # the message lists the known clusters
         return tuple(there for there in found if not self.has_owner(uid, Claim(url, there))) or unknown or ()
 
     def end_old_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
@@ -73,12 +82,36 @@ class Unclaimed:
 
 
 def _must_search(facts: VmFacts) -> bool:
-    """Whether the VM of an object may be anywhere, and nobody has said to buy another one.
-
-    A record that may be older than its last order is as good as none. Under a chosen name only a lost status is searched for:
-    after each restart another's VM of that name would hold up whoever waits.
-    """
+    """Whether the VM of an object may be in another cluster, and nobody has said to buy another one."""
     if facts.meta.deleting or facts.annotated(Annotation.BUY_ANYWAY):
         return False
+    unsent = facts.state is not OrderState.INTENDED and orders.may_be_recorded(facts.state)
+    return _may_be_anywhere(facts) or (unsent and bool(_others(facts)))
+
+
+def _may_be_anywhere(facts: VmFacts) -> bool:
+    """Whether the record is lost, or may be older than the last order, so that it is as good as none.
+
+    Under a chosen name only a lost status is searched for: after each restart another's VM of that name would hold up whoever
+    waits.
+    """
     older = not facts.chosen_name and evidence.may_be_anywhere(facts.tracked, facts.history)
     return facts.unrecorded or older
+
+
+def _others(facts: VmFacts) -> frozenset[str]:
+    """Return the clusters that the spec names beside the one in hand."""
+    return frozenset(clusters(facts.spec)) - {facts.identity.cluster}
+
+
+def _looked_from(facts: VmFacts) -> float:
+    """Return the mono time from which listings of other clusters count.
+
+    What this process ordered in one of them had made nothing when it was left. An earlier process may have ordered there a
+    moment before the status was lost; in its own cluster the name guards it.
+    """
+    first_seen = facts.history.first_seen
+    if not _may_be_anywhere(facts):
+        return first_seen
+    lost = facts.unrecorded and _others(facts)
+    return max(free_from(facts), evidence.status_lost_until(first_seen, facts.limits.grace)) if lost else free_from(facts)
