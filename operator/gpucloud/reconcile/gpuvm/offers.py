@@ -265,7 +265,7 @@ def moves_on(f: Facts) -> bool:
     if len(offers(f.spec)) == 1 or any(offer_of(item) == following for item in refusals(f)):
         return False
     attempt, recorded = f.attempt(Verb.CREATE), f.tracked.recorded
-    tried = attempt is not None and recorded is not None and attempt.at >= recorded
+    tried = attempt is not None and recorded is not None and attempt.at > recorded
     return not tried or ordered_offer(f.spec, f.order) != following
 
 
@@ -327,7 +327,7 @@ def _refused(f: Facts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
 
 def _is_answer(f: Facts, attempt: Attempt) -> bool:
     """Whether this creating call was for the recorded order, which this process wrote, and made nothing as far as is known."""
-    sent = f.tracked.recorded is not None and attempt.at >= f.tracked.recorded and attempt.asked == f.asked
+    sent = f.tracked.recorded is not None and attempt.at > f.tracked.recorded and attempt.asked == f.asked
     return sent and f.state in {OrderState.UNCLEAR, OrderState.REFUSED}
 
 

@@ -1,18 +1,30 @@
-"""Rows of a GpuVM of whose alternatives one costs more than the limits on prices leave."""
+"""Rows of a GpuVM with alternatives: those that are too dear, and answers that are about another offer."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.quota import Quota, Usage
 from gpucloud.reconcile.waiting_line import Line
-from support.builders import a_spec
-from support.decisions.gpuvm_placement import FULL, JUST_NOW, ONE, POOLED, TWO, after, in_hand, refused, waiting
+from support.builders import a_spec, known
+from support.decisions.gpuvm_placement import FULL, JUST_NOW, ONE, POOLED, TWO, after, in_hand, ordered, refused, waiting
 from support.rows import Row
 
+WRONG = refused(reason="Rejected")
+NEXT = ordered(OrderState.REFUSED, TWO)
+
 ROWS = {
+    "an answer that came before the record was written is not about that record": Row(
+        "seed 92157479: in one instant the first offer was rejected and the second recorded, which stood as Rejected for good",
+        after(ErrorKind.INVALID, configuration=TWO, placement=in_hand(TWO, None, WRONG))
+        | {"known": known(NEXT, ago=1.0, recorded=1.0)},
+        Reason.CREATING,
+        records=True,
+        says=f"The VM is being created as '{TWO}'",
+    ),
     "an alternative that is too dear for the limits on prices is left out": Row(
         "the GpuVM stood at LimitReached for good, though its own offer came free again",
         after(ErrorKind.UNAVAILABLE, ambiguous=True, ago=40.0, too_dear=frozenset({TWO})),
