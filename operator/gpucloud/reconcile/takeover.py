@@ -23,6 +23,7 @@ FURTHER = {
     OrderState.ACCEPTED: frozenset({OrderState.OVERDUE, OrderState.SEEN, OrderState.DESTROYING}),
     OrderState.SEEN: frozenset({OrderState.DESTROYING}),
 }
+MADE_OF = ("configuration", "resource_pool", "template")  # fields of a record that are corrected while the order stands
 
 
 def version_of(order: Order) -> RecordVersion:
@@ -69,6 +70,14 @@ def _with_template(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
     if known.order.template is not None or recorded.template is None:
         return known
     return replace(known, order=known.order.model_copy(update={"template": recorded.template}))
+
+
+def corrected(known: TrackedOrder, written: Order) -> TrackedOrder:
+    """Return the order that this process knows, as it is about to write it: listings show what a VM is made of."""
+    if known.order is None or known.order.id != written.id or written.template is None:
+        return known
+    told = {name: getattr(written, name) for name in MADE_OF}
+    return replace(known, order=known.order.model_copy(update=told))
 
 
 def _is_of_unknown_order(recorded: Order) -> bool:

@@ -12,7 +12,7 @@ from support.builders import KEY, NOW, a_spec, a_status, an_order, facts, known,
 from support.gpuvmfacts import NAME
 from support.rows import LONG_KNOWN
 
-SMALL, OTHER_KEY = "A100_40GB_PCIe_1x", "ssh-ed25519 AAAAOTHER test"
+SMALL, LARGE, OTHER_KEY = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "ssh-ed25519 AAAAOTHER test"
 SECRET = {"secretKeyRef": {"name": "team-keys", "key": "id.pub"}}
 
 
@@ -95,3 +95,11 @@ def test_what_only_the_status_tells_is_taken_over():
     versions = frozenset({takeover.version_of(told)})
     assert takeover.take_over(mine, told, versions, NOW).order.template == made_from
     assert takeover.take_over(mine, mine.order, versions, NOW) is mine
+
+
+def test_what_a_process_is_about_to_write_of_a_vm_it_knows_from_then_on():
+    mine = known(an_order(NAME, template=template.of(a_spec()), configuration=SMALL))
+    shown = mine.order.model_copy(update={"template": template.of(a_spec(configuration=LARGE)), "configuration": LARGE})
+    assert takeover.corrected(mine, shown).order == shown
+    assert takeover.corrected(mine, shown.model_copy(update={"id": "another"})) is mine
+    assert takeover.corrected(mine, shown.model_copy(update={"template": None})) is mine

@@ -113,7 +113,9 @@ class OrderTracker:
     def announce(self, uid: str, order: Order | None) -> None:
         """Note the record that is about to be written to status: it is this process's own."""
         if order is not None:
-            self._entry(uid).versions |= {takeover.version_of(order)}
+            known = self._entry(uid)
+            known.versions |= {takeover.version_of(order)}
+            known.tracked = None if known.tracked is None else takeover.corrected(known.tracked, order)
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""

@@ -69,7 +69,6 @@ class VmFacts(offers.Facts):
     lookalikes: tuple[str, ...] = ()  # unclaimed VMs with our tag and base name
     elsewhere: tuple[Identity, ...] = ()  # where else listings show VMs of the name that the spec would adopt
     strays: tuple[Identity, ...] | Unknown = ()  # where else VMs of its name are that may be its own, as its status was lost
-    configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
     price_per_hour: str | None = None
     image_snapshot: str | None = None  # the cloud's name of the snapshot that the disk is made from
     snapshots: SnapshotsOfVm | Unknown | None = None  # known only during a deletion that deletes them, or needs a final one
@@ -155,9 +154,18 @@ class VmFacts(offers.Facts):
         return lost or (self.is_replaced and self.state is OrderState.GONE)
 
     @property
+    def shows_another(self) -> bool:
+        """Whether the cloud shows another configuration than was ordered: then the order's record tells of another VM.
+
+        So it does after a restore of etcd, or where an order that was given up was carried out late.
+        """
+        ordered = None if self.order is None or self.adopted else self.order.configuration
+        return ordered is not None and self.configuration_in_use not in {None, ordered}
+
+    @property
     def made_from(self) -> tuple[str, ...] | None:
-        """What the VM was made from, by its order's record; None if that does not tell."""
-        return None if self.order is None else self.order.template
+        """What the VM was made from, by its order's record; None if that does not tell, or tells of another VM."""
+        return None if self.order is None or self.shows_another else self.order.template
 
     @property
     def changes(self) -> tuple[ReplacedField, ...]:
@@ -167,7 +175,7 @@ class VmFacts(offers.Facts):
     @property
     def asks_replacement(self) -> bool:
         """Whether another VM is asked for in place of this one, and nothing keeps this one."""
-        return not self.meta.deleting and template.asks_another(self.spec, self.order) and self.ours
+        return not (self.meta.deleting or self.shows_another) and template.asks_another(self.spec, self.order) and self.ours
 
     @property
     def is_replaced(self) -> bool:

@@ -53,6 +53,7 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
     line: Line = field(default_factory=Line)
     default_pool: str | None = None  # of its account
+    configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
     prices: Mapping[str, str] = field(
         default_factory=dict
     )  # dollars per hour by configuration, where their order depends on it
@@ -142,6 +143,11 @@ def ordered_configuration(spec: GpuVMSpec, order: Order | None) -> str:
     """Return the configuration that was ordered, or that the spec asks for first."""
     offer = ordered_offer(spec, order)
     return spec.configuration if offer is None else offer.configuration
+
+
+def shown_offer(f: Facts) -> Offer | None:
+    """Return the first offer of the spec that has the configuration which the cloud shows of the VM; None if none has."""
+    return next((one for one in offers(f.spec) if one.configuration == f.configuration_in_use), None)
 
 
 def current_offer(f: Facts) -> Offer:

@@ -25,7 +25,7 @@ from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
 from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
-from gpucloud.reconcile.gpuvm.offers import counting, described
+from gpucloud.reconcile.gpuvm.offers import counting, described, shown_offer
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.text import listed, printable
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
@@ -70,16 +70,20 @@ def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
     """Return the status; a record that does not tell what a VM was made from tells the present spec from now on.
 
-    Such a record is of an earlier version, of an adoption, or was made anew after a lost status. Where only that would change,
-    nothing is written, unless the VM may be replaced.
+    Such a record is of an earlier version, of an adoption, or was made anew after a lost status; or it tells of another VM than
+    the cloud shows, which the spec accepts. Where only the template is missing, nothing is written unless it may be replaced.
     """
     order, vm = status.order, f.found
-    if order is None or order.state is not OrderState.SEEN or order.template is not None or not isinstance(vm, Present):
+    if order is None or order.state is not OrderState.SEEN or not isinstance(vm, Present):
         return status
-    is_news = status != f.status or f.spec.replace_policy is ReplacePolicy.RECREATE
+    if order.template is not None and not f.shows_another:
+        return status
+    is_news = status != f.status or f.shows_another or f.spec.replace_policy is ReplacePolicy.RECREATE
     if not is_news or f.meta.deleting or not f.ours or f.state is not OrderState.SEEN or _unrecorded(f, vm) is not None:
         return status
-    return status.model_copy(update={"order": order.model_copy(update={"template": template.of(f.spec)})})
+    shown = shown_offer(f) if f.shows_another else None
+    known = {} if shown is None else {"configuration": shown.configuration, "resource_pool": shown.resource_pool}
+    return status.model_copy(update={"order": order.model_copy(update={"template": template.of(f.spec), **known})})
 
 
 def waiter(f: VmFacts) -> Waiter | None:
@@ -98,15 +102,19 @@ def waiter(f: VmFacts) -> Waiter | None:
 def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
     """Return what is said of a VM of which no record tells what it was made from, if the cloud shows no VM as the spec says.
 
-    Nothing is destroyed for that: the cloud may call a configuration by another name since.
+    Nothing is destroyed for that: the cloud may call a configuration by another name since. Without a record it is asked only
+    where the VM may be replaced.
     """
-    if f.made_from is not None or f.adopted or f.spec.replace_policy is ReplacePolicy.NEVER:
+    is_kept = f.spec.replace_policy is ReplacePolicy.NEVER
+    if f.made_from is not None or f.adopted or (is_kept and not f.shows_another):
         return None
     differing = adopted.shown_otherwise(f, vm)
     if differing is not None:
         words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
-        way_out = "Set the field to that, or delete this object and apply it again."
-        return stalled(Reason.MISMATCH, f"{words} No record tells what the VM was made from, so it is not replaced. {way_out}")
+        why = "The order's record is of another VM" if f.shows_another else "No record tells what the VM was made from"
+        edit = ", with spec.replacePolicy: Recreate" if is_kept else ""
+        way_out = f"Set the field to that{edit}, or delete this object and apply it again."
+        return stalled(Reason.MISMATCH, f"{words} {why}, so it is not replaced. {way_out}")
     if f.configuration_in_use is None and vm.record.configuration is not None:
         words = "The VM is compared with spec.configuration as soon as the cloud's catalogue names its configuration."
         return working(Reason.REPLACING, f"{words} To leave it as it is, set spec.replacePolicy: Never.")
