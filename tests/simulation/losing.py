@@ -91,9 +91,30 @@ def _replaced(on: Stage) -> None:
     on.then(edited + on.graces("as it is replaced after", 1.0, 0.2, 3.5), deed)
 
 
+def _replaced_again(on: Stage) -> None:
+    """A VM is saved to be replaced; that is given up, or paused, or edited again meanwhile, and later it is replaced."""
+    on.vm("y", replacePolicy=RECREATE, deletion={"finalSnapshot": "Required"})
+    edited = UP_SECONDS + on.soon("first edited")
+    on.then(edited, lambda: on.edit("GpuVM", "y", rootDiskGiB=300))
+    meanwhile = edited + on.graces("given up after", 1.1, 0.5, 1.3)
+    later = meanwhile + on.graces("replaced after all", 4.0, 2.0)
+    match on.choose("given up by", "the old value", "a pause", "another edit"):
+        case "the old value":
+            on.then(meanwhile, lambda: on.edit("GpuVM", "y", rootDiskGiB=None))
+            on.then(later, lambda: on.edit("GpuVM", "y", rootDiskGiB=300))
+        case "a pause":
+            on.then(meanwhile, lambda: on.annotate("GpuVM", "y", paused="true"))
+            on.then(later, lambda: on.annotate("GpuVM", "y", paused="false"))
+        case _:
+            on.then(meanwhile, lambda: on.edit("GpuVM", "y", rootDiskGiB=400))
+    if on.choose("killed meanwhile", "no", "yes") == "yes":
+        on.then(later, on.killed)
+
+
 PLOTS: dict[str, Callable[[Stage], None]] = {
     "lost and recreated": _lost_and_recreated,
     "lost again and again": _lost_again_and_again,
     "lost unasked": _lost_unasked,
     "replaced": _replaced,
+    "replaced, given up and replaced again": _replaced_again,
 }

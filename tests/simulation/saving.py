@@ -9,7 +9,9 @@ import math
 from typing import TYPE_CHECKING
 
 from gpucloud.sim.world.vms import Vm
+from simulation.books import PAUSED, annotated
 from simulation.cloud import name_of, place_of
+from simulation.recreating import fields_of
 
 if TYPE_CHECKING:
     from gpucloud.sim.world.snapshots import Snapshot
@@ -25,6 +27,8 @@ class Saving:
     def __init__(self, world: World) -> None:
         self._world = world
         self._since: dict[str, float] = {}  # by UID: since when the spec requires a final snapshot; before all times: always
+        self._asked: dict[str, tuple[object, float]] = {}  # by UID: what VM the spec asks for, and since when, without a pause
+        self._paused: dict[str, float] = {}  # by UID: since when nothing is to be done
 
     def committed(self, life: Life) -> None:
         """An object has changed."""
@@ -33,6 +37,18 @@ class Saving:
         elif life.kind == "GpuVM":
             since = self._since.get(life.uid, -math.inf)
             self._since[life.uid] = self._world.loop.time() if since == math.inf else since
+        if life.kind == "GpuVM":
+            self._note_plan(life, self._world.loop.time())
+
+    def _note_plan(self, life: Life, now: float) -> None:
+        """Note since when just this VM is asked for in place of another. A pause of a moment may not have been heard of."""
+        asked = fields_of(life)
+        known, since = self._asked.get(life.uid, (asked, -math.inf))
+        if annotated(life.last, PAUSED) == "true":
+            self._paused.setdefault(life.uid, now)
+        elif now - self._paused.pop(life.uid, now) > self._world.judge.heard_within():
+            since = now
+        self._asked[life.uid] = (asked, since if known == asked else now)
 
     def restored(self) -> None:
         """Etcd has gone back in time, and specs with it."""
@@ -56,9 +72,12 @@ class Saving:
                 )
 
     def _is_saved(self, life: Life, row: Vm, heard_within: float) -> bool:
-        """Whether a snapshot of a VM is ready that was taken as its final one, after it was asked to go."""
+        """Whether a snapshot of a VM is ready that was taken as its final one, for what it goes for now."""
         cloud, replaced = self._world.cloud, self._world.judge.recreating.differs_since.get(life.uid, math.inf)
-        went_at = life.went_at if life.deleting else replaced
+        asked = self._asked.get(life.uid, (None, -math.inf))[1]
+        if asked >= self._world.loop.time() - heard_within or max(life.tampered_at, life.restored_at) >= asked:
+            asked = -math.inf  # the plan before may not have been given up yet, or stand again
+        went_at = life.went_at if life.deleting else max(replaced, asked)
         changes = cloud.world.snapshots.table.changes
         lately = cloud.now() - heard_within - cloud.lag
         there = [*cloud.world.snapshots.table.rows(), *(one.before for one in changes if one.after is None and one.at > lately)]

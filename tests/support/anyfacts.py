@@ -38,7 +38,14 @@ from gpucloud.reconcile.facts import (
 )
 from gpucloud.reconcile.gpusnapshot import Source
 from gpucloud.reconcile.gpuvm import template
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
+from gpucloud.reconcile.gpuvm.snapshots import (
+    FinalSnapshotFacts,
+    Requests,
+    SnapshotOfVm,
+    SnapshotsOfVm,
+    Taker,
+    replacement_of,
+)
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import own_record, record_id
@@ -278,6 +285,8 @@ def any_vm(r, *, going=False):
     planned_at, saves = builders.START - timedelta(seconds=r.choice((1.0, 3600.0))), deletion["finalSnapshot"] == "Required"
     changed = template.changes(spec, template.of(builders.a_spec(rootDiskGiB=300)))
     plan = Replacement(changes=changed, planned_at=planned_at, not_before=planned_at, final_snapshot=saves)
+    if order is not None and r.choice((True, False)):
+        taken = taken.model_copy(update={"order": replacement_of(order.id, plan)})
     changes = {"final_snapshot": r.choice((None, taken)), "replacement": r.choice((None, plan))}
     if order is not None:
         changes["order"] = order.model_copy(update={"template": made_from})

@@ -69,7 +69,7 @@ class FinalSnapshot(Model):
         str,
         Field(
             max_length=64,
-            description="status.order.id of the VM that it is taken of; for its replacement, with -replaced.",
+            description="status.order.id of the VM that it is taken of; in a replacement, then -replaced- and its time.",
         ),
     ] = ""
     gpu_snapshot: Annotated[

@@ -9,7 +9,7 @@ from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
-from gpucloud.reconcile.gpuvm import on_loss, recreate, replacement, template
+from gpucloud.reconcile.gpuvm import final_snapshot, on_loss, recreate, replacement, snapshots, template
 from gpucloud.reconcile.gpuvm.final_snapshot import _again_from
 from simulation.planting import Defect, named, replace
 
@@ -44,6 +44,13 @@ def replaced_unasked() -> None:
 def replaced_unplanned() -> None:
     """The grace of a plan is not waited out, so it is never written."""
     replace(replacement._planned, lambda _: None)
+
+
+@named(FEATURES, "a final snapshot of a plan that was given up counts for the next")
+def saved_for_another_plan() -> None:
+    """All plans to replace the same VM share one final snapshot."""
+    replace(snapshots.replacement_of, lambda order_id, _: f"{order_id}-replaced-0")
+    replace(final_snapshot.without_given_up, lambda _, status: status)
 
 
 @named(FEATURES, "a VM of another spec is Ready")

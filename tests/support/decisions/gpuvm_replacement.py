@@ -6,14 +6,12 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpucloud.kinds.common import OrderState, Origin
-from gpucloud.kinds.gpuvm import FinalSnapshot
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.recreation import ReplacedField, Replacement
 from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import Absent, Dependency, KeyTrouble, Readiness, SSHKeys, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import template
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, SnapshotOfVm, SnapshotsOfVm, Taker
 from gpucloud.reconcile.quota import Quota, Usage
 from gpucloud.reconcile.waiting_line import Line, Offer
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, known, present
@@ -45,21 +43,6 @@ def stands(spec=SPEC, plan=None, **more):
 
 
 PINNED = template.of(a_spec(resourcePool="reserved", nodeName="gpu-7"))
-
-
-def saved():
-    """Its final snapshot is ready, and the waiting line no longer has room for the other one."""
-    plan = planned(LARGER, saves=True)
-    given = stands(a_spec(replacePolicy="Recreate", configuration=LARGE, deletion={"finalSnapshot": "Required"}), plan)
-    order = given["status"].order
-    taken = FinalSnapshot(order=f"{order.id}-replaced", gpu_snapshot="train-final", snapshot_id="snap-1", requested_at=START)
-    taker = Taker(made_for_vm=True, deleting=False, snapshot_id="snap-1")
-    return given | {
-        "status": given["status"].model_copy(update={"final_snapshot": taken}),
-        "final": FinalSnapshotFacts("train-final", "unattended", taker),
-        "snapshots": SnapshotsOfVm((SnapshotOfVm("snap-1", deletable=False, ready=True),), NOW),
-        "line": Line(listed=frozenset({Offer(LARGE)})),
-    }
 
 
 def unrecorded(spec, **more):
@@ -272,12 +255,6 @@ ROWS = {
         Reason.LIMIT_REACHED,
         progress="Stalled",
         says="this one costs 9",
-    ),
-    "a VM whose final snapshot is taken does not wait for room again": Row(
-        "the snapshot would grow old",
-        saved(),
-        Reason.REPLACING,
-        action=Verb.DESTROY,
     ),
     "a VM of which no record tells what it was made from is not Ready if the cloud shows another": Row(
         "the spec was edited, and the status was lost",

@@ -28,6 +28,7 @@ from support.decisions import (
     gpuvm_placement,
     gpuvm_price,
     gpuvm_replacement,
+    gpuvm_replacement_saved,
     gpuvm_starting,
     gpuvpc,
     gpuvpc_deletion,
@@ -96,6 +97,7 @@ TABLES = {
             gpuvm_final_snapshot,
             gpuvm_loss,
             gpuvm_replacement,
+            gpuvm_replacement_saved,
             gpuvm_adoption,
         ),
         reasons={

@@ -7,6 +7,7 @@ import random
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm import decide, template
+from gpucloud.reconcile.gpuvm.snapshots import replacement_of
 from gpucloud.reconcile.pause import is_paused
 from support.anyfacts import any_vm
 
@@ -45,5 +46,18 @@ def test_a_plan_to_replace_a_vm_stands_only_while_that_is_asked_for_or_under_way
         met += 1
         under_way = f.tracked.order is not None and f.tracked.order.state in {OrderState.DESTROYING, OrderState.GONE}
         assert not f.meta.deleting, f"seed {seed}"
-        assert under_way or (f.spec.replace_policy == "Recreate" and differs(f)), f"seed {seed}"
+        asked = f.spec.replace_policy == "Recreate" and differs(f) and not is_paused(f.meta.annotations)
+        assert under_way or asked, f"seed {seed}"
     assert met > 20, "the facts that are drawn are too tame"
+
+
+def test_what_was_requested_for_a_plan_is_on_record_only_while_that_plan_stands():
+    met, dropped = 0, 0
+    for seed, f, plan in situations():
+        before, after = f.status.final_snapshot, plan.status.final_snapshot
+        dropped += before is not None and "-replaced-" in before.order and after is None
+        if after is not None and after.state == "Requested" and "-replaced-" in after.order:
+            met += 1
+            assert plan.status.replacement is not None, f"seed {seed}"
+            assert after.order == replacement_of(f.order.id, plan.status.replacement), f"seed {seed}"
+    assert min(met, dropped) > 2, "the facts that are drawn are too tame"

@@ -153,3 +153,33 @@ def test_where_no_gpusnapshot_can_be_made_the_vms_status_records_it(court, going
         court.writes(item, finalSnapshot={"snapshotId": "final-a", "requestedAt": "2026-01-01T00:00:00Z"})
     court.snapshots("CreateSnapshot", name="final-a", namespace="acme", cluster="Msc1", sourceVMName="a-x")
     assert court.oracles == found
+
+
+REPLACED = REQUIRED | {"replacePolicy": "Recreate"}
+PAUSES = {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}
+GOES_ON = {"metadata": {"annotations": {"gpucloud.dev/paused": None}}}
+
+
+@pytest.mark.parametrize(
+    ("between", "seconds", "found"),
+    [
+        ((), 3600.0, []),
+        (({"spec": {"rootDiskGiB": None}}, {"spec": {"rootDiskGiB": 300}}), 3600.0, ["unsaved"]),
+        (({"spec": {"rootDiskGiB": 400}},), 3600.0, ["unsaved"]),
+        ((PAUSES, GOES_ON), 3600.0, ["unsaved"]),
+        ((PAUSES, GOES_ON), 0.1, []),
+    ],
+    ids=["the same plan", "taken back and edited again", "edited again", "paused", "paused for a moment"],
+)
+def test_one_that_was_taken_for_an_earlier_plan_is_none(court, between, seconds, found):
+    item = court.bought(**REPLACED)
+    court.passes(60.0)
+    court.world.cloud.notice()
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    court.world.cloud.make_snapshot("a-final", ("Msc1", "acme", "a-x"), item["metadata"]["uid"])
+    for change in between:
+        court.passes(seconds)
+        court.world.actors.owner.patch(item, change)
+    court.passes(3600.0)
+    court.destroys("a-x")
+    assert [one for one in court.oracles if one == "unsaved"] == found

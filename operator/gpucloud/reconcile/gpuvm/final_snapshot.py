@@ -22,7 +22,7 @@ from gpucloud.reconcile.core.delete import meanwhile
 from gpucloud.reconcile.core.destruction import again_from, resend_seconds
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
+from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.text import bracketed, quoted
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
-FOR_REPLACEMENT = "-replaced"
 MOST_REQUESTS = 1000  # as the schema allows
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
 
@@ -49,9 +48,22 @@ def record(f: VmFacts) -> FinalSnapshot | None:
 
 
 def _taken_for(f: VmFacts) -> str:
-    """Return the VM's order and what destroys it: one that was taken for a replacement is too old for a later deletion."""
-    order = "" if f.order is None else f.order.id
-    return order if f.meta.deleting or not order else f"{order}{FOR_REPLACEMENT}"
+    """Return the VM's order and what destroys it: one that was taken for a plan is too old for another, and for a deletion."""
+    order, planned = "" if f.order is None else f.order.id, f.status.replacement
+    return order if f.meta.deleting or planned is None else replacement_of(order, planned)
+
+
+def without_given_up(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
+    """Return the status; what was requested for a plan to replace the VM is recorded only while that plan stands.
+
+    What was ready when the VM was destroyed stays on record.
+    """
+    found, planned = status.final_snapshot, status.replacement
+    if found is None or found.state is not FinalSnapshotState.REQUESTED or FOR_REPLACEMENT not in found.order:
+        return status
+    if planned is not None and f.order is not None and found.order == replacement_of(f.order.id, planned):
+        return status
+    return status.model_copy(update={"final_snapshot": None})
 
 
 def is_ready(f: VmFacts) -> bool:

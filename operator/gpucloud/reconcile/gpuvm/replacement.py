@@ -26,6 +26,7 @@ from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, t
 from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.offers import counting, described, shown_offer
+from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.text import listed, printable
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
@@ -60,11 +61,17 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
-    """Return the plan; its status has a replacement only while one is asked for or under way, and tells the VM's template."""
+    """Return the plan; its status has a replacement only while one is asked for or under way, and tells the VM's template.
+
+    A pause ends what is only planned: it may last for days, and the VM goes on. Afterwards it is planned anew.
+    """
     status = plan.status
-    if status is not None and status.replacement is not None and not (f.asks_replacement or f.is_replaced):
+    if status is None:
+        return plan
+    is_planned = f.asks_replacement and not is_paused(f.meta.annotations)
+    if status.replacement is not None and not (is_planned or f.is_replaced):
         status = status.model_copy(update={"replacement": None})
-    return replace(plan, status=None if status is None else _with_template(f, status))
+    return replace(plan, status=_with_template(f, final_snapshot.without_given_up(f, status)))
 
 
 def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:

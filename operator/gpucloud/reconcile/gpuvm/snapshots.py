@@ -11,11 +11,14 @@ from gpucloud.reconcile import naming
 
 if TYPE_CHECKING:
     from gpucloud.kinds.deletion import Deletion
+    from gpucloud.kinds.recreation import Replacement
     from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import ObjectFacts
 
 _OBJECT_NAME_LENGTH = 200  # of a GpuVM's name in that of its snapshot; the apiserver allows 253 characters
 _SUFFIX_LENGTH = 5
+_ORDER_ID_LENGTH = 40  # of an order's id in what its plan is called; those that the operator writes are shorter
+FOR_REPLACEMENT = "-replaced-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,22 @@ class FinalSnapshotFacts:
     requests: Requests = field(default_factory=Requests)  # of one that is taken without a GpuSnapshot
 
 
-def names(vm: ObjectFacts, tag: str, replaced_order: str | None = None) -> tuple[str, str]:
+def replacement_of(order_id: str, plan: Replacement) -> str:
+    """Return what tells this plan to replace the VM of this order from any other; the status has both, so a restart finds it.
+
+    A plan that was given up may have had a snapshot taken long ago: the VM has gone on since, so each plan has one of its own.
+    """
+    return f"{order_id[:_ORDER_ID_LENGTH]}{FOR_REPLACEMENT}{int(plan.planned_at.timestamp())}"
+
+
+def names(vm: ObjectFacts, tag: str, replacement: str | None = None) -> tuple[str, str]:
     """Return the name of the GpuSnapshot that takes the final snapshot, and the id of one that is taken without it.
 
-    Both are of this one deletion, or of the replacement of the VM of this order. What an earlier object of the name left
-    behind does not count, nor does what this object left before a restore of etcd undid its deletion, though its VM may have
-    been ordered anew since.
+    Both are of this one deletion, or of this plan to replace the VM (``replacement_of``). What an earlier object of the name
+    left behind does not count, nor does what this object left before a restore of etcd undid its deletion, though its VM may
+    have been ordered anew since.
     """
-    deletion = naming.digest(f"{vm.uid} {vm.deleted_at or replaced_order}", _SUFFIX_LENGTH)
+    deletion = naming.digest(f"{vm.uid} {vm.deleted_at or replacement}", _SUFFIX_LENGTH)
     base = vm.name[:_OBJECT_NAME_LENGTH].rstrip("-.")
     return f"{base}-final-{deletion}", naming.external_name(f"final-{deletion}-{vm.name}", vm.uid, tag)
 

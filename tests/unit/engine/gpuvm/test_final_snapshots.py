@@ -185,3 +185,13 @@ async def test_a_refusal_of_it_is_none_of_the_vms_order(going):
     event = await going.act(Verb.CREATE_SNAPSHOT, targets=(ALONE,))
     assert (event.reason, event.warning) == (Reason.FINAL_SNAPSHOT_FAILED, True)
     assert (await going.facts()).order.state == "Seen"
+
+
+async def test_each_plan_to_replace_a_vm_has_a_snapshot_of_its_own_and_a_restart_finds_its_name(rig):
+    spec = REQUIRED | {"replacePolicy": "Recreate", "rootDiskGiB": 300}
+    changes, found = [{"name": "rootDiskGiB", "to": "300"}], []
+    for at in ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T02:00:00Z"):
+        plan = {"changes": changes, "plannedAt": at, "notBefore": at, "finalSnapshot": True}
+        rig.put(spec=spec, status=bought(ours().name, ours().name) | {"replacement": plan})
+        found.append((await rig.facts()).final.name)
+    assert (found[0] == found[1], found[1] == found[2]) == (True, False)

@@ -19,7 +19,7 @@ from gpucloud.kinds.gpuvm import KIND, GpuVMSpec, GpuVMStatus
 from gpucloud.kinds.meta import FIELD_MANAGER, FINAL_SNAPSHOT_OF, ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Refusal, Verb
-from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, Taker, is_required, names
+from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, Taker, is_required, names, replacement_of
 from gpucloud.reconcile.retention import recorded_policy
 from gpucloud.reconcile.text import quoted
 
@@ -73,7 +73,9 @@ class FinalSnapshots:
         return FinalSnapshotFacts(name, unattended_id, taker, requests=self._requests(vm))
 
     def _names(self, vm: Vm) -> tuple[str, str]:
-        return names(vm.meta, self._objects.tag, None if vm.order is None else vm.order.id)
+        order, planned = vm.order, vm.status.replacement
+        replacement = None if order is None or planned is None else replacement_of(order.id, planned)
+        return names(vm.meta, self._objects.tag, replacement)
 
     def announce(self, uid: str, status: GpuVMStatus) -> None:
         """Note that this process is about to announce a request by writing this status, so that it may send it afterwards."""
