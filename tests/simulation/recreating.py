@@ -51,6 +51,8 @@ class Recreating:
         before, after = self._state.get(life.uid), str(order.get("state"))
         foreign = order.get("origin") == "Adopted" or self._world.cloud.orders.are_anothers(str(order.get("name")), life.uid)
         self._state[life.uid] = "Foreign" if foreign else after
+        if by_operator and after == "Seen" and is_current(life) and not self.was_made_otherwise(life):
+            self._made_from[life.uid] = fields_of(life)  # the record tells of it in the words of the spec
         self._compare(life, order, after)
         if by_operator and after == "Destroying" and not life.deleting and self._differs(life):
             self._replacing.add(life.uid)
@@ -119,9 +121,29 @@ class Recreating:
         return compared and self._made_from[life.uid][:1] != fields_of(life)[:1]
 
     def was_made_otherwise(self, life: Life) -> bool:
-        """Whether its VM was made from another spec."""
+        """Whether its VM was made from another spec, and is not what the spec says by now."""
         asked = fields_of(life)
-        return self._made_from.get(life.uid, asked) != asked
+        made = self._made_from.get(life.uid, asked)
+        return made != asked and self._as_it_is(life, made) != asked
+
+    def _as_it_is(self, life: Life, made: tuple[object, ...]) -> tuple[object, ...]:
+        """What its VM was made from, but the offer as the spec names it, where that is what the cloud has.
+
+        It was made of an alternative, or in the pool that nobody named. A pool counts for a configuration of the spec only.
+        """
+        row, (configuration, pool) = self._row(life), fields_of(life)[:2]
+        if row is None:
+            return made
+        alternatives = (life.spec.get("placement") or {}).get("alternatives") or ()
+        accepted = {configuration, *(one.get("configuration") for one in alternatives)}
+        is_same = (row.order.configuration == configuration, row.order.pool == pool and row.order.configuration in accepted)
+        return (configuration if is_same[0] else made[0], pool if is_same[1] else made[1], *made[2:])
+
+    def _row(self, life: Life) -> Vm | None:
+        """Its VM in the cloud."""
+        order = life.status.get("order") or {}
+        place = (order.get("cluster"), order.get("vpc"), order.get("name"))
+        return next((row for row in self._world.cloud.world.vms.table.rows() if row.key == place), None)
 
     def is_limited(self, life: Life) -> bool:
         """Whether an object has been recreated as often as may be."""
@@ -145,8 +167,12 @@ def fields_of(life: Life) -> tuple[object, ...]:
 
 def is_ready(life: Life) -> bool:
     """Whether its last status calls the spec as it is now done."""
-    current = life.status.get("observedGeneration") == life.last["metadata"].get("generation")
-    return current and life.condition("Ready").get("status") == "True"
+    return is_current(life) and life.condition("Ready").get("status") == "True"
+
+
+def is_current(life: Life) -> bool:
+    """Whether its last status is of the spec as it is now."""
+    return life.status.get("observedGeneration") == life.last["metadata"].get("generation")
 
 
 def asks(life: Life) -> bool:

@@ -52,13 +52,6 @@ def unrecorded(spec, **more):
     return {"spec": spec, "status": status, "found": present(), "history": LONG_KNOWN, "known": known(plain)} | more
 
 
-def another(spec, plan=None):
-    """The record is of a VM of SMALL, as after a restore of etcd; the cloud shows one of LARGE."""
-    order = an_order(NAME, template=OLD, configuration=SMALL)
-    status = a_status("Running", "True", None, order=order, vm_id=NAME, replacement=plan)
-    return unrecorded(spec, configuration_in_use=LARGE, status=status, known=known(order))
-
-
 GROWN, LARGER = ReplacedField(name="rootDiskGiB", after="300"), ReplacedField(name="configuration", before=SMALL, after=LARGE)
 DISK, CONFIGURATION = planned(GROWN), planned(LARGER)
 RETAINED = {"replacePolicy": "Recreate", "rootDiskGiB": 300, "deletion": {"policy": "Retain"}}
@@ -275,29 +268,6 @@ ROWS = {
         Reason.RUNNING,
         "True",
         None,
-    ),
-    "a VM of another configuration than its record names is not Ready": Row(
-        "etcd was restored: the VM is not as the spec says",
-        another(a_spec(replacePolicy="Recreate")),
-        Reason.MISMATCH,
-        progress="Stalled",
-        says=("the cloud shows 'A100_40GB_PCIe_2x'", "The order's record is of another VM"),
-        status={"replacement": None, "order": OrderState.SEEN},
-    ),
-    "a VM of another configuration than its record names is not Ready where it is never replaced either": Row(
-        "the record tells of another VM, whatever the policy",
-        another(a_spec()),
-        Reason.MISMATCH,
-        progress="Stalled",
-        says="with spec.replacePolicy: Recreate",
-    ),
-    "a VM that is as the spec says, and not as its record, is not destroyed for its own equal": Row(
-        "etcd was restored, and the edit was applied again",
-        another(OTHER, CONFIGURATION),
-        Reason.RUNNING,
-        "True",
-        None,
-        status={"replacement": None, "order": an_order(NAME, template=template.of(OTHER), configuration=LARGE)},
     ),
     "a VM that cannot be seen is not replaced": Row(
         "nothing proves what is there",

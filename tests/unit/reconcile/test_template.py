@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.kinds.common import Origin
@@ -78,15 +80,20 @@ def a_running_vm(policy, reason="Running"):
     return facts(configuration_in_use=SMALL, **given | {"status": plain if reason == "Running" else status})
 
 
-def test_a_record_that_does_not_tell_it_is_not_written_for_that_alone():
-    f = a_running_vm("Never")
-    assert decide(f).status == f.status
-
-
-@pytest.mark.parametrize(("policy", "reason"), [("Never", "Creating"), ("Recreate", "Running")])
-def test_a_record_tells_it_with_the_next_write_and_at_once_where_the_vm_may_be_replaced(policy, reason):
+@pytest.mark.parametrize("reason", ["Creating", "Running"])
+@pytest.mark.parametrize("policy", ["Never", "Recreate"])
+def test_a_record_that_does_not_tell_it_is_told_at_once(policy, reason):
+    """An edit that sets the policy, and what it allows, would count as done otherwise."""
     f = a_running_vm(policy, reason)
-    assert decide(f).status.order.template == template.of(f.spec)
+    told = decide(f).status
+    assert told.order.template == template.of(f.spec)
+    again = decide(replace(f, status=told))
+    assert again.status == told
+
+
+def test_a_record_does_not_tell_it_while_the_cloud_shows_another_vm():
+    f = replace(a_running_vm("Never"), configuration_in_use=LARGE)
+    assert decide(f).status.order.template is None
 
 
 def test_what_only_the_status_tells_is_taken_over():

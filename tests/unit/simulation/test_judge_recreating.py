@@ -133,6 +133,55 @@ def test_only_a_vm_that_is_not_as_its_spec_says_is_replaced_and_only_if_that_ask
         assert court.oracles == []
 
 
+LARGE = "A100_40GB_PCIe_2x"
+
+
+def made_of_an_alternative(court):
+    """Its VM is LARGE, since there was no room for the first one; then the spec names that."""
+    item = court.applied(**REPLACES, placement={"alternatives": [{"configuration": LARGE}]})
+    court.records(item, "a-x")
+    assert court.orders("a-x", configuration=LARGE) == 202
+    moves(court, item, "Seen")
+    court.passes(60.0)
+    court.world.actors.owner.patch(item, {"spec": {"configuration": LARGE}})
+    return item
+
+
+def says_ready(court, item):
+    said = {"reason": "Made", "message": "Up.", "lastTransitionTime": "2026-01-01T00:01:00Z"}
+    court.writes(item, conditions=[{"type": "Ready", "status": "True"} | said])
+
+
+def test_a_vm_is_not_destroyed_for_its_own_equal(court):
+    item = made_of_an_alternative(court)
+    court.writes(item, replacement=PLAN)
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == ["unasked"]
+
+
+def test_a_vm_that_is_what_the_spec_names_by_now_is_ready_and_is_destroyed_for_another_after_that(court):
+    item = made_of_an_alternative(court)
+    says_ready(court, item)
+    court.world.actors.owner.patch(item, {"spec": {"configuration": "A100_40GB_PCIe_1x"}})
+    court.writes(item, replacement=PLAN, conditions=[])
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == []
+
+
+def test_a_vm_is_in_the_pool_that_the_spec_names_by_now(court):
+    item = court.bought(**REPLACES)
+    moves(court, item, "Seen")
+    pool = next(iter(court.world.cloud.world.vms.table.rows())).order.pool
+    court.world.actors.owner.patch(item, {"spec": {"resourcePool": pool}})
+    says_ready(court, item)
+    assert court.oracles == []
+    court.world.actors.owner.patch(item, {"spec": {"resourcePool": f"{pool}-2"}})
+    says_ready(court, item)
+    assert court.oracles == ["another"]
+
+
 @pytest.mark.parametrize(("plan", "found"), [({"replacement": PLAN}, []), ({}, ["unplanned"])])
 def test_a_vm_is_destroyed_for_another_only_after_a_status_had_the_plan(court, plan, found):
     item = court.bought(**REPLACES)

@@ -169,13 +169,14 @@ class VmFacts(offers.Facts):
 
     @property
     def changes(self) -> tuple[ReplacedField, ...]:
-        """The fields in which the spec differs from what the VM was made from. A deletion does not ask for them."""
-        return () if self.meta.deleting else template.changes(self.spec, self.made_from)
+        """The fields in which the spec differs from what the VM was made from, and is. A deletion does not ask for them."""
+        differing = () if self.meta.deleting else template.changes(self.spec, self.made_from)
+        return tuple(one for one in differing if not offers.has_already(self, one.name))
 
     @property
     def asks_replacement(self) -> bool:
         """Whether another VM is asked for in place of this one, and nothing keeps this one."""
-        return not (self.meta.deleting or self.shows_another) and template.asks_another(self.spec, self.order) and self.ours
+        return bool(self.changes) and template.asks_another(self.spec, self.order) and self.ours
 
     @property
     def is_replaced(self) -> bool:

@@ -25,7 +25,7 @@ from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
 from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
-from gpucloud.reconcile.gpuvm.offers import counting, described, shown_offer
+from gpucloud.reconcile.gpuvm.offers import counting, described, is_in_hand, shown_offer
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.text import listed, printable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.plan import Plan
-    from gpucloud.reconcile.waiting_line import Waiter
+    from gpucloud.reconcile.waiting_line import Offer, Waiter
 
 OFFER_FIELDS = frozenset({"configuration", "resourcePool", "nodeName"})
 KEEP = "To keep it, put the old value back."
@@ -78,15 +78,17 @@ def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
     """Return the status; a record that does not tell what a VM was made from tells the present spec from now on.
 
     Such a record is of an earlier version, of an adoption, or was made anew after a lost status; or it tells of another VM than
-    the cloud shows, which the spec accepts. Where only the template is missing, nothing is written unless it may be replaced.
+    the cloud shows, which the spec accepts; or the spec names by now what the VM is. It is told at once, whatever the policy:
+    of a spec that could not be edited it is true, and a later edit that lifts the rule would count as done.
     """
     order, vm = status.order, f.found
     if order is None or order.state is not OrderState.SEEN or not isinstance(vm, Present):
         return status
-    if order.template is not None and not f.shows_another:
+    if order.template is not None and (f.changes or order.template == template.of(f.spec)) and not f.shows_another:
         return status
-    is_news = status != f.status or f.shows_another or f.spec.replace_policy is ReplacePolicy.RECREATE
-    if not is_news or f.meta.deleting or not f.ours or f.state is not OrderState.SEEN or _unrecorded(f, vm) is not None:
+    if f.meta.deleting or not f.ours or f.state is not OrderState.SEEN:
+        return status
+    if _unrecorded(f, vm) is not None or adopted.shown_otherwise(f, vm) is not None:
         return status
     shown = shown_offer(f) if f.shows_another else None
     known = {} if shown is None else {"configuration": shown.configuration, "resource_pool": shown.resource_pool}
@@ -98,12 +100,20 @@ def waiter(f: VmFacts) -> Waiter | None:
 
     Nor does one wait for the node on which the old VM is: it has room when that one is gone.
     """
-    planned, changed = f.status.replacement, {one.name for one in f.changes}
-    if planned is None or not f.asks_replacement or not OFFER_FIELDS.intersection(changed):
+    planned, changed, wanted = f.status.replacement, {one.name for one in f.changes}, _wanted(f)
+    if planned is None or not f.asks_replacement or not OFFER_FIELDS.intersection(changed) or not wanted:
         return None
     if f.spec.node_name is not None and "nodeName" not in changed:
         return None
-    return waiting.place(f, planned.planned_at, counting(f), ready=True)
+    return waiting.place(f, planned.planned_at, wanted, ready=True)
+
+
+def _wanted(f: VmFacts) -> tuple[Offer, ...]:
+    """Return the offers that count now: where only the offer changes, without what the VM is already."""
+    known = counting(f)
+    if any(one.name not in {"configuration", "resourcePool"} for one in f.changes):
+        return known
+    return tuple(one for one in known if not is_in_hand(f, one))
 
 
 def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
@@ -215,6 +225,9 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for room for another offer; what the cloud does not list, and the room of the old VM itself, are not asked for."""
+    if f.state is OrderState.SEEN and not _wanted(f):
+        words = f"{_what(f)} It stays: in cluster {f.identity.cluster!r} the spec accepts only what the VM is already. {KEEP}"
+        return plan_status(f, stalled(Reason.REPLACING, words))
     here = None if _is_begun(f) else waiter(f)
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
         return None
