@@ -119,11 +119,11 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held
     sent = Counter(call["operation"] for call in sim.control(f"ledger?since={last}&mutating=true")["entries"])
     assert sent == {
-        "CreateServer": 11,
+        "CreateServer": 12,
         "CreateVpc": 1,
         "CreateSnapshot": 2,
         "StopServer": 1,
-        "DestroyServer": 11,
+        "DestroyServer": 12,
         "DeleteSnapshot": 1,
         "DestroyVpc": 1,
     }

@@ -74,7 +74,7 @@ def test_a_failed_vm_is_destroyed_before_another_one_is_created(here, sim, runni
 def test_a_failed_vm_that_the_spec_keeps_is_not_destroyed(here, sim, running, deletion):
     running(onLoss="Recreate", deletion=deletion)
     sim.force(sim.vms()[0], "FAILED")
-    reach(here, "gpuvm", "train", "False/VMFailed", says="spec.onLoss: Recreate needs")
+    reach(here, "gpuvm", "train", "False/VMFailed", says="To have it recreated, set spec.powerState")
     assert sim.mutations() == ["CreateServer"]
 
 

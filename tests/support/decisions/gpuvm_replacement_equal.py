@@ -50,7 +50,7 @@ ROWS = {
         another(a_spec(replacePolicy="Recreate")),
         Reason.MISMATCH,
         progress="Stalled",
-        says=("the cloud shows 'A100_40GB_PCIe_2x'", "The order's record is of another VM"),
+        says=("the cloud shows 'A100_40GB_PCIe_2x'", "The record is of another VM"),
         status={"replacement": None, "order": OrderState.SEEN},
     ),
     "a VM of another configuration than its record names is not Ready where it is never replaced either": Row(

@@ -67,7 +67,7 @@ OPERATIONS = {
         rootDiskSize="rootDiskGiB",
         selectedNode="nodeName",
     ),
-    "CreateServer.cluster": "`GpuVM.spec.cluster` or `GpuVM.spec.placement.alternatives[].cluster`",
+    "CreateServer.cluster": "`GpuVM.spec.cluster` or `GpuVM.spec.placement.alternatives`",
     "CreateServer.vpc": "`GpuVM.spec.vpc` or `GpuVM.spec.vpcRef`",
     "CreateServer.ssh_keys": "`GpuVM.spec.sshKeys` and `GpuVM.spec.sshKeysFrom`",
     "StartServer": "`GpuVM.spec.powerState`: Running; `kubectl gpucloud start`, `kubectl gpucloud restart`",

@@ -181,7 +181,7 @@ def test_the_words_say_what_happened_and_what_to_type():
     for part in (
         "8 VMs of 16.40 dollars an hour (2 of unknown price)",
         "within 600 s, more than --brake-vms 3 allows. A trouble. ",
-        "kubectl annotate namespace team --overwrite gpucloud.dev/brake-released-at=$(date -u +%Y-%m-%dT%H:%M:%SZ) ",
+        "kubectl annotate namespace team --overwrite gpucloud.dev/brake-released-at=$(date -u +%Y-%m-%dT%H:%M:%SZ)",
         "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/brake-released-at=$(date -u ",
         "spec.deletion.policy: Retain",
     ):

@@ -175,13 +175,13 @@ def _in_line(f: VmFacts, here: Waiter) -> Verdict:
 
 def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     wanted = " or ".join(map(described, here.offers))
+    left_out = " and ".join(described(one) for one in dear(f) if one not in here.offers)
     until, rule = alternatives_from(f), "whoever waits longest goes first"
     if until is not None and until > f.now.wall and len(offers(f.spec)) > 1:
         rule = f"alternatives count from {rfc3339(until)} on"
+    elif left_out:
+        rule = f"{left_out} is too dear for the limits on prices"
     words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"
-    left_out = " and ".join(described(one) for one in dear(f) if one not in here.offers)
-    if left_out:
-        words = f"{words} Not for {left_out}: too dear for the limits on prices."
     last = max(refusals(f), key=lambda item: item.at, default=None)
     if last is not None:
         words = f"{words} Last refused: {described(offer_of(last))}{bracketed(last.message)}."
