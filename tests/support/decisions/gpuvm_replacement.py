@@ -45,6 +45,14 @@ def stands(spec=SPEC, plan=None, **more):
 PINNED = template.of(a_spec(resourcePool="reserved", nodeName="gpu-7"))
 
 
+def as_alternative(line):
+    """The disk is to change; the VM is of an alternative, which does not count yet for a new order."""
+    order = an_order(NAME, template=OLD, configuration=LARGE)
+    wanted = {"alternatives": [{"configuration": LARGE}], "waitSeconds": 3600}
+    given = stands(a_spec(replacePolicy="Recreate", rootDiskGiB=300, placement=wanted), DISK, known=known(order), line=line)
+    return given | {"status": given["status"].model_copy(update={"order": order}), "configuration_in_use": LARGE}
+
+
 def unrecorded(spec, **more):
     """The VM runs, and its order's record does not say what it was made from."""
     plain = an_order(NAME)
@@ -200,6 +208,53 @@ ROWS = {
     ),
     "a VM is replaced where the cloud lists no room of the other one": Row(
         "nothing can be known", stands(OTHER, CONFIGURATION), Reason.REPLACING, action=Verb.DESTROY
+    ),
+    "a VM that is on is destroyed though nobody else finds room": Row(
+        "it has room for the other one when it is gone",
+        stands(plan=DISK, configuration_in_use=SMALL, line=Line(listed=frozenset({Offer(SMALL)}))),
+        Reason.REPLACING,
+        action=Verb.DESTROY,
+    ),
+    "a VM that is off is not destroyed without room for the other one": Row(
+        "the cloud has given its room to others",
+        stands(plan=DISK, found=present("OFFLINE"), configuration_in_use=SMALL, line=Line(listed=frozenset({Offer(SMALL)}))),
+        Reason.WAITING_FOR_CAPACITY,
+        says=SMALL,
+    ),
+    "a VM that is off is destroyed when there is room for the other one": Row(
+        "it has the turn in the line",
+        stands(
+            plan=DISK,
+            found=present("OFFLINE"),
+            configuration_in_use=SMALL,
+            line=Line(listed=frozenset({Offer(SMALL)}), turn=Offer(SMALL)),
+        ),
+        Reason.REPLACING,
+        action=Verb.DESTROY,
+    ),
+    "a VM of an alternative is not destroyed without room for the first offer": Row(
+        "what it holds is not what is ordered next",
+        as_alternative(Line(listed=frozenset({Offer(SMALL)}))),
+        Reason.WAITING_FOR_CAPACITY,
+        says=("capacity for 'A100_40GB_PCIe_1x'. To keep",),
+    ),
+    "a VM of an alternative is destroyed when there is room for the first offer": Row(
+        "it has the turn in the line",
+        as_alternative(Line(listed=frozenset({Offer(SMALL)}), turn=Offer(SMALL))),
+        Reason.REPLACING,
+        action=Verb.DESTROY,
+    ),
+    "a VM on a node of its own that is off is not destroyed without room there": Row(
+        "the cloud may have given the node to others",
+        stands(
+            a_spec(replacePolicy="Recreate", resourcePool="reserved", nodeName="gpu-7", rootDiskGiB=300),
+            DISK,
+            known=known(an_order(NAME, OrderState.SEEN, template=PINNED)),
+            found=present("OFFLINE"),
+            line=Line(listed=frozenset({Offer(SMALL, "reserved")})),
+        ),
+        Reason.WAITING_FOR_CAPACITY,
+        says=SMALL,
     ),
     "a VM on a node of its own is replaced though nobody else finds room there": Row(
         "it has room when the old one is gone",

@@ -13,6 +13,7 @@ from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import Absent, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotOfVm, SnapshotsOfVm, names
+from gpucloud.reconcile.waiting_line import Offer
 from support.builders import NOW, START, a_spec, an_object, an_order, facts, known
 from support.decisions.gpuvm_final_snapshot import (
     ALONE,
@@ -28,6 +29,8 @@ from support.decisions.gpuvm_final_snapshot import (
     final,
     recorded,
 )
+from support.decisions.gpuvm_replacement import LARGE
+from support.decisions.gpuvm_replacement_saved import saved
 from support.gpuvmfacts import HELD, NAME, ORDER
 
 
@@ -96,3 +99,15 @@ def test_the_names_are_of_one_object_and_fit():
     later = START + timedelta(days=1)
     for other in (replace(first, uid="u2"), replace(first, deleted_at=later)):
         assert not {name, alone} & set(names(other, "tag"))
+
+
+@pytest.mark.parametrize(
+    ("trouble", "ready"), [("", True), ("NotReady: Words.", False)], ids=["being taken", "a person is needed, so others pass"]
+)
+def test_a_vm_that_is_replaced_keeps_its_place_in_the_line_while_its_final_snapshot_is_taken(trouble, ready):
+    given = saved()
+    taker = replace(given["final"].taker, stalled=trouble)
+    under_way = SnapshotsOfVm((SnapshotOfVm("snap-1", deletable=False),), NOW)
+    f = facts(**given | {"final": replace(given["final"], taker=taker), "snapshots": under_way})
+    waits = decide(f).waits
+    assert (waits.since, waits.offers, waits.ready) == (f.status.replacement.planned_at, (Offer(LARGE),), ready)

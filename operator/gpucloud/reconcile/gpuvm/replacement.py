@@ -2,9 +2,9 @@
 
 ``status.replacement`` is the plan, written a grace before anything happens, so that a person sees it and may put the spec back.
 Then come what a deletion needs, too: no GpuSnapshot is being taken of the VM, the deletion guard lets it pass, and its final
-snapshot is ready where the spec requires one; and what the new order needs, as far as that shows before: for another offer the
-waiting line must have room first. The old VM is destroyed and proven gone before the new one is ordered (``recreate.py``),
-under the same name and in the same place. Why: docs/adr/0029.
+snapshot is ready where the spec requires one; and what the new order needs, as far as that shows before: unless the new VM gets
+the room of the old one, the waiting line must have room first. The old VM is destroyed and proven gone before the new one is
+ordered (``recreate.py``), under the same name and in the same place. Why: docs/adr/0029.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import DeletionPolicy
-from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.kinds.meta import ConditionType, Reason, rfc3339
 from gpucloud.kinds.recreation import ReplacedField, Replacement, ReplacePolicy
-from gpucloud.reconcile.conditions import Verdict, is_ready, stalled, working
+from gpucloud.reconcile.conditions import Verdict, find, is_ready, stalled, working
 from gpucloud.reconcile.core.create import terminating
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
@@ -26,6 +26,7 @@ from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, t
 from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.offers import counting, described, is_in_hand, shown_offer
+from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.text import listed, printable
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
     from gpucloud.reconcile.waiting_line import Offer, Waiter
 
-OFFER_FIELDS = frozenset({"configuration", "resourcePool", "nodeName"})
 KEEP = "To keep it, put the old value back."
 _MOST_OF_VALUE = 60  # characters of a value in a message
 
@@ -96,14 +96,9 @@ def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
 
 
 def waiter(f: VmFacts) -> Waiter | None:
-    """Return the place in the waiting line of a VM that is to be replaced by one of another offer; None for any other.
-
-    Nor does one wait for the node on which the old VM is: it has room when that one is gone.
-    """
-    planned, changed, wanted = f.status.replacement, {one.name for one in f.changes}, _wanted(f)
-    if planned is None or not f.asks_replacement or not OFFER_FIELDS.intersection(changed) or not wanted:
-        return None
-    if f.spec.node_name is not None and "nodeName" not in changed:
+    """Return the place in the waiting line of a VM that is to be replaced; None where its own room is that of the new one."""
+    planned, wanted = f.status.replacement, _wanted(f)
+    if planned is None or not f.asks_replacement or not wanted or _makes_room(f):
         return None
     return waiting.place(f, planned.planned_at, wanted, ready=True)
 
@@ -114,6 +109,18 @@ def _wanted(f: VmFacts) -> tuple[Offer, ...]:
     if any(one.name not in {"configuration", "resourcePool"} for one in f.changes):
         return known
     return tuple(one for one in known if not is_in_hand(f, one))
+
+
+def _makes_room(f: VmFacts) -> bool:
+    """Whether the new VM has room as soon as the old one is gone: that holds what is ordered first, or the node of both.
+
+    A VM that is off holds nothing: the cloud gives its room to others. Nor does one of another offer hold that of the first.
+    """
+    if not isinstance(f.found, Present) or vm_phase(f.found.record) is not VmPhase.ON:
+        return False
+    if any(one.name == "nodeName" for one in f.changes):
+        return False
+    return f.spec.node_name is not None or is_in_hand(f, counting(f)[0])
 
 
 def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
@@ -224,7 +231,7 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait for room for another offer; what the cloud does not list, and the room of the old VM itself, are not asked for."""
+    """Wait for room for the new VM; what the cloud does not list, and the room of the old VM itself, are not asked for."""
     if f.state is OrderState.SEEN and not _wanted(f):
         words = f"{_what(f)} It stays: in cluster {f.identity.cluster!r} the spec accepts only what the VM is already. {KEEP}"
         return plan_status(f, stalled(Reason.REPLACING, words))
@@ -239,4 +246,11 @@ def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
 def _saved(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Take the final snapshot, by a GpuSnapshot only: the object stays, so it can be made."""
     final = None if f.final is None else replace(f.final, terminating=False)
-    return final_snapshot.before_destruction(replace(f, final=final))
+    plan = final_snapshot.before_destruction(replace(f, final=final))
+    return None if plan is None else _in_line(f, plan)
+
+
+def _in_line(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan with the place in the line: others would take the room meanwhile. They pass while this one is Stalled."""
+    here, said = waiter(f), () if plan.status is None else plan.status.conditions
+    return replace(plan, waits=None if here is None else replace(here, ready=find(said, ConditionType.STALLED) is None))
