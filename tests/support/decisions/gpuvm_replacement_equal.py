@@ -16,6 +16,7 @@ from support.decisions.gpuvm_replacement import (
     OLD,
     OTHER,
     SMALL,
+    WALL,
     planned,
     stands,
     unrecorded,
@@ -42,6 +43,13 @@ def made_of(spec, plan, configuration, cluster="Msc1", **more):
 def accepting(*alternatives, **spec):
     """The spec names LARGE now, and accepts these as well."""
     return a_spec(replacePolicy="Recreate", configuration=LARGE, placement={"alternatives": list(alternatives)}, **spec)
+
+
+def left_over(given):
+    """The same long after its destruction was announced, which had no effect."""
+    order = given["status"].order.model_copy(update={"state": OrderState.DESTROYING})
+    status = given["status"].model_copy(update={"order": order, "recreations": (WALL,)})
+    return given | {"status": status, "known": known(order, ago=5000.0)}
 
 
 ROWS = {
@@ -139,5 +147,19 @@ ROWS = {
         Reason.REPLACING,
         progress="Stalled",
         says="in cluster 'Hou1' the spec accepts only what the VM is already",
+    ),
+    "a VM that an announced destruction has left is not Ready while it is not as the spec says": Row(
+        "the call had no effect, and the policy was taken back",
+        left_over(made_of(a_spec(configuration=LARGE), CONFIGURATION, SMALL)),
+        Reason.MISMATCH,
+        progress="Stalled",
+        says="spec.replacePolicy: Never",
+    ),
+    "a VM whose record announces its destruction, and is of another VM, is not Ready": Row(
+        "etcd was restored to a time in the middle of a replacement",
+        left_over(another(a_spec(replacePolicy="Recreate"), CONFIGURATION)),
+        Reason.MISMATCH,
+        progress="Stalled",
+        says="the cloud shows 'A100_40GB_PCIe_2x'",
     ),
 }

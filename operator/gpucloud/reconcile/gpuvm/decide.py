@@ -65,6 +65,7 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         not_owned,
         replacement.decide,
         recreate.failed,
+        replacement.unlike,
         alive,
         recreate.lost,
         lost,

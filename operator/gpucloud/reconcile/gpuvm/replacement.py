@@ -49,8 +49,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if not isinstance(vm, Present) or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return None
     if not f.asks_replacement:
-        said = _kept(f) if f.changes else _unrecorded(f, vm)
-        return None if said is None or f.state is OrderState.DESTROYING else _beside_power(f, vm, said)
+        return None if f.state is OrderState.DESTROYING else unlike(f)
     for step in (_planned, _needed, _limited, held_by_guard, _blocked, _without_room, _saved):
         plan = step(f)
         if plan is not None:
@@ -58,6 +57,15 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
     said = working(Reason.REPLACING, f"{_what(f)} The old one is being destroyed.")
     plan = final_snapshot.recorded(f, recreate.destroy(f, vm, said))
     return replace(plan, waits=waiter(f))  # the new VM keeps the place in the line
+
+
+def unlike(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Say of a VM that is not replaced that it is not as the spec says: also where its announced destruction had no effect."""
+    vm = f.found
+    if not isinstance(vm, Present) or f.asks_replacement or f.state not in {OrderState.SEEN, OrderState.DESTROYING}:
+        return None
+    said = _kept(f) if f.changes else _unrecorded(f, vm)
+    return None if said is None else _beside_power(f, vm, said)
 
 
 def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
