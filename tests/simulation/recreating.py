@@ -77,7 +77,7 @@ class Recreating:
         Whoever loses a status takes this knowledge from the next operator only, not from the one that ordered.
         """
         now, asked = self._world.loop.time(), fields_of(life)
-        if state in {"NotOrdered", "Refused"}:
+        if state == "NotOrdered":  # what was refused may be made late all the same
             self._made_from.pop(life.uid, None)
         elif state == "Intended" and self._order.get(life.uid) != order.get("id"):
             self._order[life.uid], self._made_from[life.uid] = order.get("id"), asked

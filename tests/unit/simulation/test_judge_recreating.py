@@ -170,6 +170,19 @@ def test_a_vm_that_is_what_the_spec_names_by_now_is_ready_and_is_destroyed_for_a
     assert court.oracles == []
 
 
+def test_a_vm_that_is_made_late_of_an_order_that_counted_as_refused_is_replaced(court):
+    """Seed 92724729: its owner had edited the spec meanwhile."""
+    item = court.bought(**REPLACES)
+    court.passes(60.0)
+    moves(court, item, "Refused")
+    court.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    moves(court, item, "Seen")
+    court.writes(item, replacement=PLAN)
+    moves(court, item, "Destroying")
+    court.destroys("a-x")
+    assert court.oracles == []
+
+
 def test_a_vm_is_in_the_pool_that_the_spec_names_by_now(court):
     item = court.bought(**REPLACES)
     moves(court, item, "Seen")
