@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
-from gpucloud.kinds.recreation import OnLoss
+from gpucloud.kinds.recreation import OnLoss, ReplacePolicy
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss, template
@@ -157,9 +157,11 @@ class VmFacts(offers.Facts):
     def shows_another(self) -> bool:
         """Whether the cloud shows another configuration than was ordered: then the order's record tells of another VM.
 
-        So it does after a restore of etcd, or where an order that was given up was carried out late.
+        So it does after a restore of etcd, or where an order that was given up was carried out late. Asked only where the VM
+        may be replaced: a cloud may show another word than it takes in an order, and no VM would be Ready any more for that.
         """
-        ordered = None if self.order is None or self.adopted else self.order.configuration
+        asked = self.spec.replace_policy is ReplacePolicy.RECREATE and not self.adopted
+        ordered = None if self.order is None or not asked else self.order.configuration
         return ordered is not None and self.configuration_in_use not in {None, ordered}
 
     @property

@@ -134,18 +134,16 @@ def _makes_room(f: VmFacts) -> bool:
 def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
     """Return what is said of a VM of which no record tells what it was made from, if the cloud shows no VM as the spec says.
 
-    Nothing is destroyed for that: the cloud may call a configuration by another name since. Without a record it is asked only
-    where the VM may be replaced.
+    Nothing is destroyed for that: the cloud may call a configuration by another name since. It is asked only where the VM may
+    be replaced.
     """
-    is_kept = f.spec.replace_policy is ReplacePolicy.NEVER
-    if f.made_from is not None or f.adopted or (is_kept and not f.shows_another):
+    if f.made_from is not None or f.adopted or f.spec.replace_policy is ReplacePolicy.NEVER:
         return None
     differing = adopted.shown_otherwise(f, vm)
     if differing is not None:
         words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
         why = "The record is of another VM" if f.shows_another else "No record tells what the VM was made from"
-        edit = ", with spec.replacePolicy: Recreate" if is_kept else ""
-        way_out = f"Set the field to that{edit}, or delete this object and apply it again."
+        way_out = "Set the field to that, or delete this object and apply it again."
         return stalled(Reason.MISMATCH, f"{words} {why}: it is not replaced. {way_out}")
     if f.configuration_in_use is None and vm.record.configuration is not None:
         words = "The VM is compared with spec.configuration as soon as the cloud's catalogue names its configuration."
