@@ -13,13 +13,18 @@ pytestmark = pytest.mark.looptime
 
 @pytest.fixture
 async def queue():
-    made = WorkQueue(LoopClock(), NoMeter(), 50)
+    made = WorkQueue(LoopClock(), NoMeter(), 50, placed)
     yield made
     made.close()
 
 
 def key(name, namespace="a"):
     return Key("GpuVM", namespace, name, f"uid-{namespace}-{name}")
+
+
+def placed(key_):
+    """A key's place: its name says the cluster, before the dash."""
+    return Place(key_.namespace, key_.name.partition("-")[0])
 
 
 async def taken(queue):
@@ -240,18 +245,13 @@ async def test_a_failing_wake_up_takes_no_other_with_it():
                 self.failures -= 1
                 raise RuntimeError("a defect")
 
-    it = WorkQueue(LoopClock(), Meter(), 50)
+    it = WorkQueue(LoopClock(), Meter(), 50, placed)
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     for name, after in (("first", 1), ("second", 2)):
         it.requeue_at(key(name), asyncio.get_running_loop().time() + after)
     await asyncio.sleep(5)
     assert len(it) == 2
     it.close()
-
-
-def placed(key_):
-    """A key's place: its name says the cluster, before the dash."""
-    return Place(key_.namespace, key_.name.partition("-")[0])
 
 
 def crowd(queue, cluster, count, namespace="a"):

@@ -58,15 +58,10 @@ class _Working(NamedTuple):
     since: float
 
 
-def of_namespace(key: Key) -> Place:
-    """Return the place of a key where clusters make no difference."""
-    return Place(key.namespace)
-
-
 class WorkQueue:
-    """Keys that are due now or later. ``workers``: how many take keys."""
+    """Keys that are due now or later. ``workers``: how many take keys; ``place_of`` returns what a key is about."""
 
-    def __init__(self, clock: Clock, meter: QueueMeter, workers: int, place_of: Callable[[Key], Place] = of_namespace) -> None:
+    def __init__(self, clock: Clock, meter: QueueMeter, workers: int, place_of: Callable[[Key], Place]) -> None:
         self._clock, self._meter = clock, meter
         self._workers, self._place_of = workers, place_of
         self._lanes = tuple(Turns() for _ in Lane)

@@ -197,7 +197,7 @@ def _await_search(f: CloudFacts[Any, S, Any], unsearched: Unknown) -> Plan[S]:
     """Wait until every cluster is searched; name one that cannot be listed. What a listing shows wakes the object."""
     noun, name = f.subject.noun, f.identity.name
     if unsearched.cause is UnknownReason.NOT_LISTED:
-        words = f"Looking for {noun} {name!r} in every cluster: no record proves that it was ordered in none."
+        words = f"Looking for {noun} {name!r} in every cluster: no record proves in which one it was ordered."
         begin = evidence.search_from(f.history, f.limits.grace)
         return meanwhile(f, working(Reason.DELETING, words), requeue_at=begin if f.now.mono < begin else None)
     which, there = (f"Cluster {unsearched.detail!r}", "in it") if unsearched.detail else ("The list of clusters", "in any")

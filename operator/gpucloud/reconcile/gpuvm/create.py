@@ -141,7 +141,7 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
     missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
     words = (
-        f"No record proves that no VM was ordered, so it may be in any cluster; {which} {missing}. The operator keeps trying. "
+        f"No record tells whether a VM was ordered: one may be in any cluster; {which} {missing}. The operator keeps trying. "
         f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
     )
     plan = plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"))

@@ -41,9 +41,7 @@ def taken_over(f: VmFacts) -> Plan[GpuVMStatus] | None:
     there = found_in(f)
     if there is None:
         return None
-    words = (
-        f"Cluster {there!r} shows the VM {f.identity.name!r} of this object, which is being taken over there: {FIELD} names it."
-    )
+    words = f"Cluster {there!r}, which {FIELD} names, shows the VM {f.identity.name!r} of this object: it is being taken over."
     return plan_status(f, working(Reason.CREATING, words), requeue_at=f.now.mono + SOON_SECONDS)
 
 
@@ -52,11 +50,11 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     cluster, known = unknown.detail, f.account.clusters
     if unknown.since > f.now.mono:
         words = "The status of this object was lost, and what was ordered just before may still appear in another cluster."
-        return working(Reason.CREATING, f"{words} The operator is looking there for some minutes before it orders anything.")
+        return working(Reason.CREATING, f"{words} The operator waits some minutes for it before it orders anything.")
     if unknown.cause is UnknownReason.REJECTED and known and spelled(known, cluster) is None:
         words = f"Unknown cluster {cluster!r} in {FIELD}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
         return stalled(Reason.INVALID_SPEC, f"{words} Correct it there: until then nothing is ordered in any cluster.")
-    held = f"cluster {cluster!r}, so nothing is ordered: its VM may be there"
+    held = f"cluster {cluster!r}, so nothing is ordered: the VM may be there"
     if unknown.cause is UnknownReason.FORBIDDEN:
         words = f"The account {f.account.name!r} may not list VMs in {held}."
         return stalled(Reason.PERMISSION_DENIED, f"{words} Take it out of {FIELD}, or let the credential list VMs there.")

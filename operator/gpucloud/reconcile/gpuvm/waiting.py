@@ -180,7 +180,7 @@ def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     if until is not None and until > f.now.wall and len(offers(f.spec)) > 1:
         rule = f"alternatives count from {rfc3339(until)} on"
     elif left_out:
-        rule = f"{left_out} is too dear for the limits on prices"
+        rule = f"the limits on prices exclude {left_out}"
     words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"
     last = max(refusals(f), key=lambda item: item.at, default=None)
     if last is not None:

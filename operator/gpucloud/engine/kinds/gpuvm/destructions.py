@@ -96,4 +96,4 @@ def still_failed(facts: VmFacts, newest: Callable[[], Observation[VmRecord]]) ->
         found = newest()
         return isinstance(found, Present) and is_replaceable(found.record)
 
-    return Precondition("the VM has failed", holds)
+    return Precondition("the VM has failed, or is not as the spec says", holds)
