@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -61,6 +60,8 @@ def _read(path: str) -> str:
 
 def _printed(plugin: ExecPlugin) -> Credential:
     """Run the program; its questions and complaints go to the terminal, its answer is never shown."""
+    import subprocess  # noqa: PLC0415 - few kubeconfigs name a program
+
     interactive = plugin.interactive and sys.stdin is not None and sys.stdin.isatty()
     info = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": {"interactive": interactive}}
     environ = {**os.environ, **dict(plugin.env), "KUBERNETES_EXEC_INFO": json.dumps(info)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import ssl
-import tempfile
 from base64 import b64encode
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -152,6 +151,8 @@ def _file(material: Material, until: ExitStack) -> str:
     """Its path; text is put into a file of the user's own, for as long as it takes to load, since ssl reads files only."""
     if not material.text:
         return material.path
+    import tempfile  # noqa: PLC0415 - as slow to load as two requests, and few kubeconfigs hold a certificate of the user
+
     handle, path = tempfile.mkstemp()
     until.callback(os.unlink, path)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
