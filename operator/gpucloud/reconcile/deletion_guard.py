@@ -140,7 +140,7 @@ def message(held: Hold, namespace: str, name: str) -> str:
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
         f"Held: {why} {held.trouble}{' ' if held.trouble else ''}"
-        "To keep it (billed), set spec.deletion.policy: Retain. To destroy it: "
+        "To keep the VM (billed), set spec.deletion.policy: Retain. To destroy it: "
         f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all of its namespace: "
         f"{said.format(f'namespace {namespace}')}"
     )

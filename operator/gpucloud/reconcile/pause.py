@@ -21,7 +21,7 @@ def message(annotations: Mapping[str, str]) -> str:
     """Return the message of a paused object: the annotation's value, and how to end the pause."""
     value = annotations.get(Annotation.PAUSED, ON)
     if value == ON:
-        return f"Paused by the annotation {Annotation.PAUSED}; remove it to continue."
+        return f"Paused by the annotation {Annotation.PAUSED}. Remove the annotation to continue."
     return (
         f"Paused: the annotation {Annotation.PAUSED} is {value[:40]!r}, neither {ON!r} nor {OFF!r}, and counts as {ON!r}. "
         "Remove the annotation to continue."

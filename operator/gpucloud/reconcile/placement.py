@@ -103,6 +103,6 @@ def is_moved(order: Order | None, wanted: Identity) -> bool:
 def moved_message(order: Order, wanted: Identity) -> str:
     """Return the message for a spec that names another place than the order."""
     return (
-        f"The order names {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}, the spec {wanted.name!r} in VPC "
-        f"{wanted.vpc!r} of cluster {wanted.cluster!r}. Set spec back."
+        f"Ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}; the spec says "
+        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}. Set spec back."
     )

@@ -149,7 +149,7 @@ ROWS = {
         lost(strays=(THERE,)),
         Reason.CREATING,
         wakes=1,
-        says=f"shows the VM '{NAME}' of this object: it is being taken over.",
+        says=f"The VM '{NAME}' of this object was found in cluster",
         status={"placement": in_hand(ONE, None, cluster=AWAY)},
     ),
     "two VMs of a lost status are told": Row(

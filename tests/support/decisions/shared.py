@@ -49,7 +49,7 @@ def _safety(k):
             k.leaving | {"meta": noted(deleting=True, PAUSED="true")},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("gpucloud.dev/paused", "remove it"),
+            says=("gpucloud.dev/paused", "Remove the annotation"),
         ),
         'the value "false" does not pause': Row(
             "a template may render it", {"meta": noted(PAUSED="false"), "status": k.settled, "found": k.found()}, **k.ready

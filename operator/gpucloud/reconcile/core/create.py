@@ -183,7 +183,7 @@ def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _name_taken(f: CloudFacts[Any, Any, Any]) -> Verdict:
     free = "" if f.adoption is Adoption.REQUIRED else "free the name"
-    words = f"The cloud calls the name of {f.subject.noun} {f.identity.name!r} taken in {f.place}."
+    words = f"The cloud says the {f.subject.noun} name {f.identity.name!r} is taken in {f.place}."
     return stalled(Reason.CONFLICT, f"{words} {f.conflict_advice(free)}{failed.maybe_made(f)}")
 
 

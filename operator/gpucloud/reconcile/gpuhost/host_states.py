@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 
 if TYPE_CHECKING:
@@ -39,11 +39,19 @@ def verdict(record: HostRecord) -> Verdict:
     if is_ready(record):
         return settled(Reason.RUNNING, "The host is powered on and provisioned.")
     if _word(record.operational_status) == ERROR:
-        return stalled(Reason.HOST_FAILED, f"{shown}. Reboot or reprovision it by request, or ask the cloud's support.")
+        return stalled(
+            Reason.HOST_FAILED,
+            f"{shown}. To reboot the host, set the annotation {Annotation.REBOOT_REQUESTED_AT} to the present time; or ask the "
+            "cloud's support.",
+        )
     if state in AT_WORK:
         return working(Reason.PROVISIONING, f"{shown}: waiting until it is provisioned.")
     if state == AVAILABLE:
-        return working(Reason.PROVISIONING, f"{shown}: no image is installed. Request a reprovisioning to install one.")
+        return working(
+            Reason.PROVISIONING,
+            f"{shown}: no image is installed. To install one, set the annotation {Annotation.REPROVISION_REQUESTED_AT} to the "
+            "present time.",
+        )
     if record.powered_on is False:
         return working(Reason.HOST_OFF, f"{shown}: waiting until it is on. If it stays off, ask the cloud's support.")
     return working(Reason.UNKNOWN_STATE, f"{shown}; waiting until it is provisioned, powered on and OK.")

@@ -101,8 +101,9 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         f,
         stalled(
             Reason.POSSIBLE_DUPLICATE,
-            f"Nothing is bought: VM {names} was made for an object of this name and nobody claims it. Destroy it, or adopt "
-            f"it by a new object (spec.vmName, spec.adoption: Required). To buy another{_no_effect(f)}: {buy_anyway(f)}",
+            f"Nothing is bought: VM {names} was made for an object of this name, and no object uses it. Destroy "
+            f"it, or adopt it by a new object (spec.vmName, spec.adoption: Required). To buy another{_no_effect(f)}: "
+            f"{buy_anyway(f)}",
         ),
         requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
     )
@@ -141,7 +142,8 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
     missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
     words = (
-        f"No record tells whether a VM was ordered: one may be in any cluster; {which} {missing}. The operator keeps trying. "
+        f"Nothing is ordered: no record tells whether a VM was, so one may be in any cluster; {which} {missing}. "
+        "The operator keeps trying. "
         f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
     )
     plan = plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"))

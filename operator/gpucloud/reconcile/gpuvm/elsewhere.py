@@ -41,7 +41,7 @@ def taken_over(f: VmFacts) -> Plan[GpuVMStatus] | None:
     there = found_in(f)
     if there is None:
         return None
-    words = f"Cluster {there!r}, which {FIELD} names, shows the VM {f.identity.name!r} of this object: it is being taken over."
+    words = f"The VM {f.identity.name!r} of this object was found in cluster {there!r} of {FIELD}, and is being taken over."
     return plan_status(f, working(Reason.CREATING, words), requeue_at=f.now.mono + SOON_SECONDS)
 
 
@@ -49,14 +49,16 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     """Return the verdict while another cluster of the spec cannot be listed: nobody knows whether the VM is there."""
     cluster, known = unknown.detail, f.account.clusters
     if unknown.since > f.now.mono:
-        words = "The status of this object was lost, and what was ordered just before may still appear in another cluster."
-        return working(Reason.CREATING, f"{words} The operator waits some minutes for it before it orders anything.")
+        words = "The status of this object was lost, so a VM that was ordered just before may still appear in another cluster."
+        return working(Reason.CREATING, f"{words} The operator waits some minutes before it orders one.")
     if unknown.cause is UnknownReason.REJECTED and known and spelled(known, cluster) is None:
         words = f"Unknown cluster {cluster!r} in {FIELD}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
         return stalled(Reason.INVALID_SPEC, f"{words} Correct it there: until then nothing is ordered in any cluster.")
     held = f"cluster {cluster!r}, so nothing is ordered: the VM may be there"
     if unknown.cause is UnknownReason.FORBIDDEN:
         words = f"The account {f.account.name!r} may not list VMs in {held}."
-        return stalled(Reason.PERMISSION_DENIED, f"{words} Take it out of {FIELD}, or let the credential list VMs there.")
-    words = f"The operator cannot look into {held} ({unknown.cause}). It keeps trying. To do without it, edit {FIELD}."
+        return stalled(
+            Reason.PERMISSION_DENIED, f"{words} Remove the cluster from {FIELD}, or let the credential list VMs there."
+        )
+    words = f"The operator cannot list {held} ({unknown.cause}). It keeps trying. To do without this cluster, edit {FIELD}."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")

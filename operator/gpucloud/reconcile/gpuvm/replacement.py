@@ -143,7 +143,7 @@ def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
     if differing is not None:
         words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
         why = "The order's record is of another VM" if f.shows_another else "No record tells what the VM was made from"
-        way_out = "Set the field to that, or delete this object and apply it again."
+        way_out = f"Set {differing.field} to {differing.actual!r}, or delete this object and apply it again."
         return stalled(Reason.MISMATCH, f"{words} {why}, so it is not replaced. {way_out}")
     if f.configuration_in_use is None and vm.record.configuration is not None:
         words = "The VM is compared with spec.configuration as soon as the cloud's catalogue names its configuration."
@@ -159,7 +159,7 @@ def _kept(f: VmFacts) -> Verdict:
     elif placed is not None:
         why = f"it is not replaced. {placed}. Put the old value back, or delete this object and apply it again."
     elif f.spec.replace_policy is ReplacePolicy.NEVER:
-        why = "spec.replacePolicy: Never keeps it. Set Recreate, with the new or with the old value."
+        why = "spec.replacePolicy: Never keeps it. To replace the VM, set Recreate; to keep it, set that and the old value."
     elif f.policy is DeletionPolicy.RETAIN:
         why = "spec.deletion.policy: Retain keeps it from being destroyed. Set Delete, or put the old value back."
     else:
