@@ -32,7 +32,7 @@ class Offer(NamedTuple):
 
     def in_pool(self, default: str | None) -> Offer:
         """Return it with the pool in which it is ordered: ``default`` is the account's, for where it names none."""
-        return self._replace(resource_pool=self.resource_pool or default)
+        return Offer(self.configuration, self.resource_pool or default, self.cluster)
 
     def listed(self, room: Collection[Offer]) -> tuple[Offer, ...]:
         """Return the listed offers of which an order for this one gets one; none if the listing leaves that open.

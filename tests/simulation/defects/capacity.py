@@ -70,9 +70,5 @@ def start_is_repeated() -> None:
 @named(CAPACITY, "a newcomer does not queue")
 def newcomer_does_not_queue() -> None:
     """Only who was refused itself waits; whoever comes later orders at once, and takes what has just come free."""
-    original = waiting.waiter
-
-    def waiter(f, *, ready):  # type: ignore[no-untyped-def]
-        return original(dataclasses.replace(f, line=dataclasses.replace(f.line, behind=False)), ready=ready)
-
-    replace(original, waiter)
+    original = waiting.newcomer
+    replace(original, lambda f: None if waiting.waiting_since(f) is None else original(f))

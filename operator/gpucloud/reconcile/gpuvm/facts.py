@@ -178,7 +178,7 @@ class VmFacts(offers.Facts):
     @property
     def asks_replacement(self) -> bool:
         """Whether another VM is asked for in place of this one, and nothing keeps this one."""
-        return bool(self.changes) and template.asks_another(self.spec, self.order) and self.ours
+        return template.asks_another(self.spec, self.order) and self.ours and bool(self.changes)
 
     @property
     def is_replaced(self) -> bool:

@@ -62,9 +62,11 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
     """Return the spec's own offer, then its alternatives, each once."""
-    own, known = Offer(spec.configuration, spec.resource_pool), clusters(spec)
-    found = [own]
-    for one in () if spec.placement is None else spec.placement.alternatives:
+    own = Offer(spec.configuration, spec.resource_pool)
+    if spec.placement is None:
+        return (own,)
+    found, known = [own], clusters(spec)
+    for one in spec.placement.alternatives:
         there = spec.cluster if one.cluster is None else spelled(known, one.cluster)
         if there is not None:
             beside = None if there == spec.cluster else there
@@ -75,7 +77,7 @@ def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
 def in_one_place(f: Facts) -> tuple[Offer, ...]:
     """Return the offers among which the next order chooses: those of one cluster, if an order ties the object to it."""
     known = in_order(f)
-    if is_left_behind(orders.withdrawn(f.tracked) or f.order) or len({one.cluster for one in known}) == 1:
+    if len({one.cluster for one in known}) == 1 or is_left_behind(orders.withdrawn(f.tracked) or f.order):
         return known
     here = tuple(one for one in known if cluster_of(f.spec, one) == f.identity.cluster)
     recorded = ordered_offer(f.spec, f.order)
@@ -241,7 +243,10 @@ def counting(f: Facts) -> tuple[Offer, ...]:
     What is too dear is left out, so that it keeps nothing else from being ordered, while something is left that the cloud has
     not rejected.
     """
-    known, until = in_one_place(f), alternatives_from(f)
+    known = in_one_place(f)
+    if len(known) == 1:
+        return known
+    until = alternatives_from(f)
     known = known if until is None or f.now.wall >= until else known[:1]
     left = tuple(one for one in known if one not in dear(f))
     wrong = {offer_of(item) for item in refusals(f) if item.reason is RefusedReason.REJECTED}
@@ -260,8 +265,10 @@ def alternatives_from(f: Facts) -> datetime | None:
     Before the first refusal for want of capacity nobody has waited yet.
     """
     wait = None if f.spec.placement is None else f.spec.placement.wait_seconds
+    if wait is None or is_to_start(f):
+        return None
     own = next((item for item in refusals(f) if offer_of(item) == offers(f.spec)[0]), None)
-    if wait is None or is_to_start(f) or (own is not None and own.reason is not RefusedReason.NO_CAPACITY):
+    if own is not None and own.reason is not RefusedReason.NO_CAPACITY:
         return None
     return (without_capacity_since(f) or f.now.wall) + timedelta(seconds=wait)
 
@@ -312,15 +319,15 @@ def refusals(f: Facts) -> tuple[RefusedOffer, ...]:
     Of a creation an edit or a request begins anew; a start keeps its place.
     """
     recorded = () if f.status.placement is None else f.status.placement.refused
-    known: tuple[Offer, ...] = (wanted_offer(f),) if is_to_start(f) else offers(f.spec)
+    known: tuple[Offer, ...]
     if is_to_start(f):
-        newest, before = _refused_start(f), () if _is_of_creation(f) else recorded
+        known, newest, before = (wanted_offer(f),), _refused_start(f), () if _is_of_creation(f) else recorded
     elif f.seen:
         return ()
     else:
         asked = f.asked.reconcile_request not in {None, f.status.last_handled_reconcile_at}
         before = () if asked else tuple(item for item in recorded if item.generation == f.meta.generation)
-        newest = _refused_order(f)
+        known, newest = offers(f.spec), _refused_order(f)
     found = {offer_of(item): item for item in before}
     if newest is not None:
         last = found.get(offer_of(newest))

@@ -79,7 +79,8 @@ def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     is_planned = f.asks_replacement and not is_paused(f.meta.annotations)
     if status.replacement is not None and not (is_planned or f.is_replaced):
         status = status.model_copy(update={"replacement": None})
-    return replace(plan, status=_with_template(f, final_snapshot.without_given_up(f, status)))
+    status = _with_template(f, final_snapshot.without_given_up(f, status))
+    return plan if status is plan.status else replace(plan, status=status)
 
 
 def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
@@ -105,10 +106,11 @@ def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
 
 def waiter(f: VmFacts) -> Waiter | None:
     """Return the place in the waiting line of a VM that is to be replaced; None where its own room is that of the new one."""
-    planned, wanted = f.status.replacement, _wanted(f)
-    if planned is None or not f.asks_replacement or not wanted or _makes_room(f):
+    planned = f.status.replacement
+    if planned is None or not f.asks_replacement or _makes_room(f):
         return None
-    return waiting.place(f, planned.planned_at, wanted, ready=True)
+    wanted = _wanted(f)
+    return waiting.place(f, planned.planned_at, wanted, ready=True) if wanted else None
 
 
 def _wanted(f: VmFacts) -> tuple[Offer, ...]:

@@ -41,8 +41,10 @@ def of(spec: GpuVMSpec) -> tuple[str, ...]:
 
 def changes(spec: GpuVMSpec, made_from: tuple[str, ...] | None) -> tuple[ReplacedField, ...]:
     """Return the fields that differ from what a VM was made from; none if no record tells that."""
+    if made_from is None:
+        return ()
     wanted = of(spec)
-    if made_from is None or wanted == made_from:
+    if wanted == made_from:
         return ()
     before, after = _values(made_from), _values(wanted)
     differing = (name for name in FIELDS.values() if before.get(name) != after.get(name))

@@ -51,7 +51,8 @@ def waiting_since(f: VmFacts) -> datetime | None:
     """Return since when it waits: from its first refusal for want of capacity, or since it queued, until its VM is there."""
     destroyed = f.state is OrderState.DESTROYING and (f.asks_recreation or f.is_replaced)  # after a restart that is Gone, too
     waits = is_to_start(f) or not (f.meta.deleting or (f.seen and not (f.recreates or destroyed)))
-    return without_capacity_since(f) if waits and accepted(f) else None
+    since = without_capacity_since(f) if waits else None
+    return since if since is not None and accepted(f) else None
 
 
 def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
@@ -59,11 +60,16 @@ def waiter(f: VmFacts, *, ready: bool) -> Waiter | None:
 
     One whose offers the cloud has all rejected waits for none of them: it is ordered again by its backoff.
     """
+    if ready and f.line.behind:
+        return newcomer(f)
     since = waiting_since(f)
-    if since is None and ready and f.line.behind:
-        since = queues_from(f)
+    return None if since is None else place(f, since, accepted(f), ready=ready)
+
+
+def newcomer(f: VmFacts) -> Waiter | None:
+    """Return the place that it has in the line, or would have if it began to wait now."""
     wanted = accepted(f)
-    return None if since is None or not wanted else place(f, since, wanted, ready=ready)
+    return place(f, waiting_since(f) or queues_from(f), wanted, ready=True) if wanted else None
 
 
 def place(f: VmFacts, since: datetime, wanted: tuple[Offer, ...], *, ready: bool) -> Waiter:

@@ -12,7 +12,7 @@ from gpucloud.engine.kinds.indexes import WaitsForCapacity
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.gpuvm import replacement
 from gpucloud.reconcile.gpuvm.offers import accepted, cluster_of, is_to_start, offers, wanted_offer
-from gpucloud.reconcile.gpuvm.waiting import waiter
+from gpucloud.reconcile.gpuvm.waiting import newcomer, waiter
 from gpucloud.reconcile.waiting_line import Line, Offer, Waiter
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class WaitingGpuVMs:
         It queues behind others that wait for the same configuration, and where others were refused the offer a short time ago.
         Others are found by their status: after a restart it stands there before they are in the line again.
         """
-        place = _newcomer(f)
+        place = newcomer(f)
         if session is None or place is None or waiter(f, ready=True) is not None:
             return f
         line = _line(f.spec, session, place)
@@ -68,7 +68,7 @@ class WaitingGpuVMs:
 
     def not_refused_to_others(self, f: VmFacts) -> Precondition:
         """Return the precondition of an order or a start: nobody else was refused its offer since the facts were gathered."""
-        offer, place = wanted_offer(f), _newcomer(f)
+        offer, place = wanted_offer(f), newcomer(f)
 
         def holds() -> bool:
             session = self._session(f.meta.uid)
@@ -125,7 +125,7 @@ def _wanted(spec: GpuVMSpec, found: tuple[Offer, ...]) -> set[tuple[str, str]]:
 
 def _in_line(offer: Offer) -> Offer:
     """Return an offer as the line of its cluster has it."""
-    return offer._replace(cluster=None)
+    return Offer(offer.configuration, offer.resource_pool)
 
 
 def _parts(spec: GpuVMSpec, place: Waiter) -> Iterator[tuple[str, Waiter]]:
@@ -147,8 +147,3 @@ def _line(spec: GpuVMSpec, session: AccountSession, place: Waiter) -> Line:
         taken |= {there[one]: until for one, until in line.taken.items()}
     turn = next((one for one in place.offers if one in turns), None)
     return Line(looking=looking, listed=frozenset(listed), turn=turn, taken=taken)
-
-
-def _newcomer(f: VmFacts) -> Waiter | None:
-    """Return the place that a GpuVM has, or would have if it began to wait now."""
-    return waiter(replace(f, line=replace(f.line, behind=True)), ready=True)
