@@ -139,7 +139,7 @@ class Sender:
         raise failure  # outside the handlers: an httpx error would carry the request, its URL and its headers along
 
     def _request(self, call: Call[T], progress: Progress) -> httpx.Request:
-        url = (_same_url if call.safe else _url)(self._base_url + call.path, tuple(call.params.items()))
+        url = (_same_url if call.safe or not call.params else _url)(self._base_url + call.path, tuple(call.params.items()))
         return httpx.Request(call.method, url, headers=HEADERS, json=call.json, extensions={"trace": progress.trace})
 
     def _redacted(self, call: Call[T], text: str) -> str:
@@ -161,7 +161,7 @@ def _url(place: str, params: tuple[tuple[str, str], ...]) -> httpx.URL:
     return httpx.URL(place, params=params) if params else httpx.URL(place)
 
 
-_same_url = lru_cache(maxsize=64)(_url)  # listings ask the same again and again, and to parse a URL takes longer than all else
+_same_url = lru_cache(maxsize=64)(_url)  # most calls repeat one, and to parse a URL takes longer than all else
 
 
 def _being_cancelled() -> bool:

@@ -45,7 +45,7 @@ class AcceptedAbsence:
 
     def of_credential(self, since: float) -> AcceptedAbsence:
         """Return the acceptance without effect if the credential came into use after it (mono): its doubts are new ones."""
-        return self if self.covers(since) else replace(self, until=NEVER)
+        return self if self.until == NEVER or self.covers(since) else replace(self, until=NEVER)
 
     def explained(self, found: Observation[R]) -> Observation[R]:
         """Return the observation; for a doubt that the annotation fails to end, with the message why."""

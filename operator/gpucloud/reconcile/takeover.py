@@ -76,8 +76,8 @@ def corrected(known: TrackedOrder, written: Order) -> TrackedOrder:
     """Return the order that this process knows, as it is about to write it: listings show what a VM is made of."""
     if known.order is None or known.order.id != written.id or written.template is None:
         return known
-    told = {name: getattr(written, name) for name in MADE_OF}
-    return replace(known, order=known.order.model_copy(update=told))
+    told = {name: getattr(written, name) for name in MADE_OF if getattr(written, name) != getattr(known.order, name)}
+    return replace(known, order=known.order.model_copy(update=told)) if told else known
 
 
 def _is_of_unknown_order(recorded: Order) -> bool:

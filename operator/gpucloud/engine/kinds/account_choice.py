@@ -69,9 +69,11 @@ class AccountChoice:
 
         Only what is found by its name is looked for: a VPC under a name is anybody's.
         """
+        if stored.order is not None or not self._kind.subject.by_name:
+            return None
         known, history = self._tracker.latest(stored.meta.uid), self._tracker.history(stored.meta.uid)
         never = known is not None and known.order is not None and known.state is OrderState.NOT_ORDERED
-        if stored.order is not None or history.seen_new or never or not self._kind.subject.by_name:
+        if history.seen_new or never:
             return None
         return self._deps.accounts.own_beside(stored.meta, spec, stored.status)
 

@@ -94,11 +94,12 @@ class Observer:
         while here is not None:
             proofs = replace(self._kind.proofs(stored, spec, here, found), nonce=seen.nonce)
             tracked = self._tracker.observe(stored.meta.uid, tracked, found, proofs, seen.now)
-            wanted = self._kind.identity(self._tracker.with_placement(stored), spec)
-            if wanted == here or orders.may_exist(tracked.order):
+            if orders.may_exist(tracked.order):
                 break
-            here = wanted  # what is where the cloud had placed it is another's
-            found = self._find(stored, spec, account, here, tracked)
+            before, here = here, self._kind.identity(self._tracker.with_placement(stored), spec)
+            if here == before:
+                break
+            found = self._find(stored, spec, account, here, tracked)  # what is where the cloud had placed it is another's
         return replace(seen, identity=here, found=found, tracked=tracked)
 
     def _searched(self, stored: CachedObject[Any, Any], spec: Any, account: ResolvedAccount, seen: Observed) -> Observed:

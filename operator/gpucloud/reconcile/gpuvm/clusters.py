@@ -63,4 +63,4 @@ def cluster_in_hand(spec: GpuVMSpec, order: Order | None, placement: PlacementSt
 
 def spelled(known: tuple[str, ...], cluster: str | None) -> str | None:
     """Return the cluster as the spec spells it; None if the spec does not name it."""
-    return next((one for one in known if cluster is not None and naming.same_cluster(one, cluster)), None)
+    return None if cluster is None else next((one for one in known if naming.same_cluster(one, cluster)), None)

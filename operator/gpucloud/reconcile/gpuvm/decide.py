@@ -47,7 +47,10 @@ def with_placement(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     if plan.status is None:
         return plan
     here = plan.waits or waiting.waiter(f, ready=False)
-    return replace(plan, waits=here, status=plan.status.model_copy(update={"placement": waiting.recorded(f, here)}))
+    placed = waiting.recorded(f, here)
+    if here is None and placed == plan.status.placement:
+        return plan
+    return replace(plan, waits=here, status=plan.status.model_copy(update={"placement": placed}))
 
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:

@@ -36,13 +36,13 @@ def wanted(
     ``placement`` is that of status: where no order ties the object to a cluster, it names the one in hand.
     """
     name, vpc, cluster = spec.vm_name, spec.vpc, ""
-    if order is not None and (order.name == name if name is not None else naming.proves(order.name, meta.uid)):
+    marked = order is not None and naming.proves(order.name, meta.uid)
+    if order is not None and (marked if name is None else order.name == name):
         if meta.deleting and name is None:
             vpc, cluster = order.vpc, order.cluster
         name, vpc = order.name, vpc or order.vpc
     name = name or naming.external_name(meta.name, meta.uid, tag)
-    own = order if order is not None and naming.proves(order.name, meta.uid) else None
-    here = cluster or cluster_in_hand(spec, own, placement)
+    here = cluster or cluster_in_hand(spec, order if marked else None, placement)
     return naming.Identity(cluster=here, vpc=vpc or referred_vpc or "", name=name)
 
 

@@ -170,11 +170,11 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def watches(self, stored: GpuVM, spec: GpuVMSpec) -> Mapping[str, Identity]:
         """Watch the snapshots in the VM's VPC while the VM is deleted together with its snapshots, or needs a final one."""
-        here = self.identity(self._tracker.with_placement(stored), spec)
         deleted = stored.meta.deleting and spec.deletion.snapshots is SnapshotPolicy.DELETE
-        if here is None or not (deleted or self._final.is_required(stored)):
+        if not (deleted or self._final.is_required(stored)):
             return {}
-        return {"snapshots": here._replace(name=EVERYTHING)}
+        here = self.identity(self._tracker.with_placement(stored), spec)
+        return {} if here is None else {"snapshots": here._replace(name=EVERYTHING)}
 
     def observe(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount) -> Observed:
         """Observe the VM; ask for prices that are old."""
