@@ -195,6 +195,25 @@ async def test_sim_boot_logs_are_empty_until_booted_and_then_the_last_lines():
     assert (len(five), len(everything), everything[-5:]) == (5, 3000, five)
 
 
+async def test_sim_a_boot_log_grows_while_the_vm_is_on():
+    """Else whoever tries `kubectl gpucloud logs --follow` with it never sees a line come."""
+    cloud = Cloud()
+    await cloud.online()
+
+    async def lines():
+        return (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="10000")).data["bootLogs"].split("\n")
+
+    before = await lines()
+    cloud.clock.advance(11)
+    after = await lines()
+    assert (after[: len(before)], len(after) - len(before)) == (before, 2)
+    await cloud.call("StopServer", **of())
+    cloud.clock.advance(60)
+    off = await lines()
+    cloud.clock.advance(60)
+    assert await lines() == off
+
+
 async def test_sim_a_vm_that_is_leaving_is_not_started_whatever_its_word():
     cloud = Cloud(destroying_word="OFFLINE", destroy_seconds=5)
     await cloud.online()

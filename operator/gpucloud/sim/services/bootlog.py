@@ -1,8 +1,10 @@
-"""The made-up boot log of a machine: the same lines for the same machine in the same state, whenever it is asked."""
+"""The made-up boot log of a machine: its boot, then a line every few seconds while it is on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from gpucloud.sim.world.vms import ONLINE
 
 if TYPE_CHECKING:
     from gpucloud.sim.world.vms import Vm
@@ -16,13 +18,19 @@ _BOOT = (
     "gpu: devices of {configuration} found",
     "systemd: sshd listens on port 22",
 )
-_LINES = 3000  # more than the described default of 2000, so that Limit shows
+_LINES = 3000  # of the boot: more than the described default of 2000, so that Limit shows
+_TICK_SECONDS = 5
 
 
-def boot_log(vm: Vm) -> list[str]:
+def boot_log(vm: Vm, now: float) -> list[str]:
     """Return all lines, oldest first; none before the machine had an address."""
     if not vm.ip:
         return []
     opening = [f"[{index:10.6f}] {line.format(configuration=vm.order.configuration)}" for index, line in enumerate(_BOOT)]
-    rest = [f"[{index:10.6f}] {vm.order.name}: tick {index}" for index in range(len(_BOOT), _LINES)]
+    rest = [f"[{index:10.6f}] {vm.order.name}: tick {index}" for index in range(len(_BOOT), _LINES + _ticks(vm, now))]
     return opening + rest
+
+
+def _ticks(vm: Vm, now: float) -> int:
+    """How many lines the machine has written since it came up."""
+    return int(max(now - vm.updated, 0) / _TICK_SECONDS) if vm.status == ONLINE else 0
