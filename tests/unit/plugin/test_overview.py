@@ -199,11 +199,30 @@ def test_an_object_whose_reason_is_the_pause_says_so_once():
     assert tree.count("Paused") == 1, tree
 
 
+FORGED = "A100\n\x1b[2JGpuVM/forged  Ready\x07"
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("status", [{}, {"order": {"configuration": FORGED}}], ids=["spec", "order"])
+def test_no_configuration_steers_a_terminal(status, *, wide):
+    """No rule of the apiserver forbids control characters in it, and an administrator looks at everybody's objects."""
+    text = text_of(overview.as_lines(World.of((a_vm("train", spec={"configuration": FORGED}, status=status),)), NOW, wide=wide))
+    assert "A100 [2JGpuVM/forged" in text
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
 def test_the_clouds_words_cannot_forge_a_line_nor_colour_it():
     world = World.of((a_vm("train", "Stalled", message="no\n\x1b[31mGpuVM/forged  Ready\x07"),))
     text = text_of(overview.as_lines(world, NOW))
     assert "\x1b" not in text
     assert "no [31mGpuVM/forged Ready" in text
+
+
+def test_no_cell_of_a_table_steers_a_terminal():
+    """Names of VMs and configurations in ``orphans`` and ``offers`` are the cloud's words, and anybody's of the tenant."""
+    head, row = table(("NAME", "STATE"), [["train\x1b[2J\n", "ONLINE"]])
+    assert (head.text, row.text) == ("NAME       STATE", "train [2J  ONLINE")
 
 
 @settings(deadline=None)

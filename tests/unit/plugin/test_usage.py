@@ -60,6 +60,12 @@ def test_usage(words, code, capsys):
     assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help`." in err and len(err.splitlines()) == 1)
 
 
+@pytest.mark.parametrize(("words", "missing"), [(["wait"], "[KIND/]NAME"), (["adopt"], "[KIND/]NAME"), (["logs"], "VM")])
+def test_a_missing_argument_is_named_as_in_the_help(words, missing, capsys):
+    assert entry.main(words) == 2
+    assert f"the argument {missing} is missing." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

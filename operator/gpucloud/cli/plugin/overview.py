@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
 from gpucloud.kinds.meta import Reason, rfc3339
@@ -272,7 +273,7 @@ def _configuration(item: Thing) -> str:
     order = item.status.get("order")
     ordered = order.get("configuration") if isinstance(order, dict) else None
     found = ordered or item.spec.get("configuration")
-    return found if item.key.kind == VM and isinstance(found, str) else ""
+    return clean(found) if item.key.kind == VM and isinstance(found, str) else ""
 
 
 def _events(key: Key, events: tuple[Event, ...]) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.standing import Standing
+from gpucloud.cli.plugin.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,8 +59,8 @@ def _fits(line: Line, width: int | None) -> bool:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line]:
-    """Columns as wide as their cells; an empty cell is a hyphen."""
-    full = [list(head), *[[cell or "-" for cell in row] for row in rows]]
+    """Columns as wide as their cells; an empty cell is a hyphen. What could steer a terminal goes."""
+    full = [list(head), *[[clean(cell) or "-" for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in full) for column in range(len(head))]
     for place, row in enumerate(full):
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

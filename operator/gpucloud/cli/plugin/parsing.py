@@ -58,7 +58,7 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     for item in verb.arguments:
         taken, left = (left, []) if item.many else (left[:1], left[1:])
         if item.required and not taken:
-            raise UsageError(f"the argument {item.shown.strip('[]').rstrip('.')} is missing.", program)
+            raise UsageError(f"the argument {item.shown.removesuffix('...')} is missing.", program)
         if taken:
             converted = tuple(_converted(item, text, item.shown, program) for text in taken)
             chosen[item.key] = converted if item.many else converted[0]

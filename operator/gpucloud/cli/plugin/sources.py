@@ -117,7 +117,7 @@ def direct(here: Cluster, account: Thing | None, route: Route) -> tuple[Direct |
         PluginError: there is a way, but what stands on it cannot be used.
     """
     if account is None:
-        return None, "the namespace has no GpuCloudAccount, and the operator's own credential is its own"
+        return None, "the namespace has no GpuCloudAccount, and only the operator can read its own credential"
     chosen = _settings(route.endpoints)
     if chosen is None:
         return None, "no --endpoint NAME=URL says where the cloud is"

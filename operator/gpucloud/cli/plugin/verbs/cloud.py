@@ -180,7 +180,7 @@ def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else str(value)
 
 
 def _safe(text: str) -> str:
