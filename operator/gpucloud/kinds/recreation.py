@@ -53,6 +53,10 @@ class Replacement(Model):
 
 RecreationTimes = Annotated[
     tuple[Time, ...] | None,
-    Field(max_length=10, description="When the VM was last recreated, as spec.onLoss asks; the limit counts the last hour."),
+    Field(
+        max_length=10,
+        description="When each of the last recreations was ordered, which the limit within an hour counts. "
+        "Empty: a first one is announced, and not ordered yet.",
+    ),
 ]
 FailedSince = Annotated[Time | None, Field(description="When a listing first showed the VM as CREATE_FAILED or FAILED.")]

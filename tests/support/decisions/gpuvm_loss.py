@@ -32,6 +32,7 @@ FAILED_STATUS = a_status(
     settled_generation=1,
     **BOUGHT,
 )
+LONG_FAILED = {"state": "FAILED", "failed_since": FAILED_STATUS.failed_since}
 FAILED = {"spec": SPEC, "status": FAILED_STATUS, "found": present("FAILED"), "history": LONG_KNOWN}
 GOING = {
     "spec": SPEC,
@@ -39,12 +40,23 @@ GOING = {
     "tracked": known(an_order(NAME, OrderState.DESTROYING), ago=5, absence_counts_from=NOW - 5),
     "history": LONG_KNOWN,
 }
+DESTROYED = GOING | {
+    "status": a_status("Recreating", **BOUGHT | {"order": an_order(NAME, OrderState.GONE)}),
+    "tracked": known(an_order(NAME, OrderState.GONE), ago=5, absence_counts_from=NOW - 9),
+    "found": Absent(NOW - 0.5, NOW - 8, NOW - 3),
+}
+RECORDED = an_order(NAME, OrderState.INTENDED, recreation=1)
 WALL = START + timedelta(seconds=NOW)
 OFTEN = tuple(WALL - timedelta(minutes=minutes) for minutes in (50, 30, 10))
 
 
 def often(status, *times):
     return {"status": status.model_copy(update={"recreations": times})}
+
+
+def refused(*times, **fields):
+    order = an_order(NAME, OrderState.REFUSED, **fields)
+    return {"tracked": known(order, ago=60), **often(LOST_STATUS.model_copy(update={"order": order}), *times)}
 
 
 ROWS = {
@@ -121,7 +133,53 @@ ROWS = {
         FAILED,
         Reason.RECREATING,
         action=Verb.DESTROY,
-        status={"order": OrderState.DESTROYING, "recreations": (WALL,)},
+        status={"order": OrderState.DESTROYING, "recreations": ()},
+    ),
+    "the destruction of a failed VM does not count": Row(
+        "it has bought nothing, and may have no effect",
+        FAILED | often(FAILED_STATUS, *OFTEN[1:]),
+        Reason.RECREATING,
+        action=Verb.DESTROY,
+        says="3 of at most 3 within an hour",
+        status={"recreations": OFTEN[1:]},
+    ),
+    "the order after the destruction of a failed VM counts": Row(
+        "the limit is one on what is bought",
+        DESTROYED | often(DESTROYED["status"], *OFTEN[1:]),
+        Reason.RECREATING,
+        records=True,
+        status={"recreations": (*OFTEN[1:], WALL)},
+    ),
+    "no fourth VM is ordered within an hour though the old one is destroyed": Row(
+        "its destruction was that of a deletion, which a restore of etcd has undone: the limit was not asked before it",
+        DESTROYED | often(DESTROYED["status"], *OFTEN),
+        Reason.RECREATION_LIMITED,
+        progress="Stalled",
+        says="The VM was destroyed. It was recreated 3 times within an hour.",
+        records=False,
+    ),
+    "an announced destruction goes on though the limit is reached by now": Row(
+        "it was let pass, and may have been sent; the clock of its process may differ from this one",
+        GOING | {"found": present("FAILED")} | often(GOING["status"].model_copy(update=LONG_FAILED), *OFTEN),
+        Reason.RECREATING,
+        action=Verb.DESTROY,
+        says="3 of at most 3 within an hour",
+        status={"recreations": OFTEN},
+    ),
+    "a recreation that is recorded again counts once, and from now on": Row(
+        "the first order was never made",
+        LOST | refused(WALL - timedelta(minutes=50), recreation=1),
+        Reason.RECREATING,
+        records=True,
+        says="1 of at most 3 within an hour",
+        status={"recreations": (WALL,)},
+    ),
+    "the record of a recreation counts though its answer was lost": Row(
+        "this process does not know of it, and it is in the status",
+        LOST | often(LOST_STATUS.model_copy(update={"order": RECORDED}), *OFTEN),
+        Reason.RECREATING,
+        records=True,
+        status={"recreations": (*OFTEN[:2], WALL)},
     ),
     "a failed VM is destroyed three times within an hour": Row(
         "each new one may fail, too",
@@ -261,7 +319,7 @@ ROWS = {
     ),
     "a VM that shows as running while it is being destroyed is not called Ready": Row(
         "the destroying call may have been sent",
-        GOING | {"found": present(), "status": GOING["status"].model_copy(update={"recreations": (WALL,)})},
+        GOING | {"found": present(), "status": GOING["status"].model_copy(update={"recreations": ()})},
         Reason.RECREATING,
     ),
     "a running VM whose deletion a restore of etcd has undone is not said to have failed": Row(

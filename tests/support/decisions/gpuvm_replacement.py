@@ -65,7 +65,7 @@ DISK, CONFIGURATION = planned(GROWN), planned(LARGER)
 RETAINED = {"replacePolicy": "Recreate", "rootDiskGiB": 300, "deletion": {"policy": "Retain"}}
 GONE = {
     "spec": SPEC,
-    "status": a_status("Replacing", order=ordered(OrderState.GONE), replacement=DISK, recreations=(WALL,)),
+    "status": a_status("Replacing", order=ordered(OrderState.GONE), replacement=DISK, recreations=()),
     "tracked": known(ordered(OrderState.GONE), ago=5, absence_counts_from=NOW - 9),
     "found": Absent(NOW - 0.5, NOW - 8, NOW - 3),
     "history": LONG_KNOWN,
@@ -148,7 +148,7 @@ ROWS = {
         stands(plan=DISK),
         Reason.REPLACING,
         action=Verb.DESTROY,
-        status={"order": OrderState.DESTROYING, "recreations": (WALL,), "replacement": DISK},
+        status={"order": OrderState.DESTROYING, "recreations": (), "replacement": DISK},
     ),
     "a VM that is retained is not replaced": Row(
         "the spec keeps it",
@@ -199,12 +199,12 @@ ROWS = {
         stands(OTHER, CONFIGURATION, line=Line(listed=frozenset({Offer(LARGE)})))
         | {
             "status": a_status(
-                "Replacing", order=ordered(OrderState.DESTROYING), replacement=CONFIGURATION, recreations=(WALL,), vm_id=NAME
+                "Replacing", order=ordered(OrderState.DESTROYING), replacement=CONFIGURATION, recreations=(), vm_id=NAME
             )
         },
         Reason.REPLACING,
         action=Verb.DESTROY,
-        status={"recreations": (WALL,)},
+        status={"recreations": ()},
     ),
     "a VM is replaced where the cloud lists no room of the other one": Row(
         "nothing can be known", stands(OTHER, CONFIGURATION), Reason.REPLACING, action=Verb.DESTROY

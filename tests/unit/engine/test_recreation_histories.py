@@ -13,10 +13,16 @@ pytestmark = pytest.mark.looptime
 
 
 class RefusingCloud(MakingCloud):
-    """It does not destroy what it refuses to destroy."""
+    """It does not destroy what it refuses to destroy. ``bought``: when each order arrived."""
+
+    def __init__(self):
+        super().__init__()
+        self.bought = []
 
     async def handle_async_request(self, request):
         kept = dict(self.vms)
+        if request.url.path.endswith("/CreateServer"):
+            self.bought.append(asyncio.get_running_loop().time())
         try:
             return await super().handle_async_request(request)
         finally:
@@ -110,3 +116,83 @@ async def test_a_failed_vm_that_is_to_be_kept_after_all_is_told_as_failed(it):
     await it.until(lambda: it.ready == "False/VMFailed", 900)
     await asyncio.sleep(3600)
     assert it.ready == "False/VMFailed"
+
+
+async def fails(it, code=409):
+    """The VM fails, and the cloud refuses to destroy it."""
+    asked = len(it.cloud.asked("DestroyServer"))
+    it.cloud.refuse("DestroyServer", code)
+    it.cloud.show("FAILED")
+    await it.until(lambda: len(it.cloud.asked("DestroyServer")) > asked, 300)
+
+
+async def test_a_destruction_without_effect_is_no_recreation(it):
+    """It has bought nothing: a VM that failed and recovered three times is recreated when it is lost."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    for _ in range(3):
+        await fails(it)
+        it.cloud.show("ONLINE")
+        await it.until(lambda: it.status["order"]["state"] == "Seen", 1200)
+    it.cloud.heal()
+    it.cloud.vms.clear()
+    await it.until(lambda: len(it.cloud.bought) == 2, 300)
+    assert (it.status["order"]["recreation"], len(it.status["recreations"])) == (1, 1)
+
+
+async def test_a_destruction_that_takes_long_lets_no_fourth_vm_be_bought_within_an_hour(it):
+    """The hour began with the announcement of the destruction, half an hour before the new VM was ordered."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    await fails(it)
+    await asyncio.sleep(1800)
+    it.cloud.heal()
+    for number in range(2, 6):
+        await it.until(lambda number=number: len(it.cloud.bought) == number, 7200)
+        await it.until(lambda: it.ready == "True/Running", 300)
+        it.cloud.show("FAILED")
+    recreated = it.cloud.bought[1:]
+    assert recreated[3] - recreated[0] >= 3600
+
+
+def unsent(kube, state):
+    """The process is killed when a status announces a call of an order in this state: the call does not leave."""
+    write = kube.replace_status
+
+    async def answer(*asked):
+        body = await write(*asked)
+        if asked[-1]["order"]["state"] == state:
+            await asyncio.Event().wait()
+        return body
+
+    kube.replace_status = answer
+
+
+async def test_an_announced_destruction_that_was_not_sent_is_no_recreation(it):
+    """Seed 92151215: it counted, and so the third VM in place of a failed one was refused for an hour."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    unsent(it.kube, "Destroying")
+    it.cloud.show("FAILED")
+    await it.until(lambda: it.status["order"]["state"] == "Destroying", 300)
+    it.cloud.show("ONLINE")
+    await it.start()
+    await asyncio.sleep(200)
+    assert it.ready == "False/Recreating", "the call may have been sent, for all that this process knows"
+    await it.until(lambda: it.ready == "True/Running", 900)
+    assert (it.cloud.asked("DestroyServer"), it.status["recreations"]) == ([], [])
+
+
+async def test_an_order_that_was_recorded_and_not_sent_counts_once_and_from_its_last_record(it):
+    """The hour began with the first record, minutes before the order was sent."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    unsent(it.kube, "Intended")
+    it.cloud.vms.clear()
+    await it.until(lambda: it.status["order"]["state"] == "Intended", 300)
+    (first,) = it.status["recreations"]
+    await it.start()
+    await it.until(lambda: len(it.cloud.bought) == 2, 900)
+    (last,) = it.status["recreations"]
+    assert (it.status["order"]["recreation"], last) == (1, it.status["order"]["recordedAt"])
+    assert last > first

@@ -1,9 +1,10 @@
 """A new VM in place of one that is lost, that the cloud reports as failed, or that is replaced (``replacement.py``).
 
 A lost VM must be missing from two listings that began a grace after the loss was known. A failed one is destroyed and proven
-gone first. The new order follows the same rules as the first one. ``status.recreations`` holds the times that the limit counts,
-written together with the call that they announce, so that no restart shortens a wait. A VM that was adopted is never recreated:
-its spec was not compared with it. Nor is one whose powerState is Stopped: the cloud starts, and bills, what it creates.
+gone first. The new order follows the same rules as the first one. ``status.recreations`` holds the times that the limit counts:
+those of the orders' records, which come before each call, so that no restart shortens a wait. What is only destroyed has bought
+nothing, and does not count. A VM that was adopted is never recreated: its spec was not compared with it. Nor is one whose
+powerState is Stopped: the cloud starts, and bills, what it creates.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.common import OrderState, Origin
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
@@ -24,6 +25,7 @@ from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.gpuvm import power
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, is_replaceable, reported_state
+from gpucloud.reconcile.order import was_seen
 from gpucloud.reconcile.text import listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
@@ -71,7 +73,7 @@ def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
     until = recovered_from(f.tracked)
     if vm.as_of >= until:
         return None  # it had no effect: the VM is as the listing shows it
-    if f.status.recreations:
+    if f.status.recreations is not None:
         return plan_status(f, _being_destroyed(f), refresh_after=until)
     plan = power.decide(f, vm)
     return plan if plan.refresh_after is not None else replace(plan, refresh_after=until)
@@ -87,7 +89,7 @@ def destroy(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatu
     needed = f.fresh_from if attempt is None else max(f.fresh_from, again_from(f, attempt))
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed)
-    return send(f, said, recreations=counted(f), deletion_held_at=None)
+    return send(f, said, recreations=f.status.recreations or (), deletion_held_at=None)
 
 
 def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -100,7 +102,7 @@ def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return plan_status(f, _being_destroyed(f), refresh_after=max(needed, f.now.mono))
     if not f.recreates:
         return None
-    held_back = limited(f, f"The VM was deleted {f.how_lost}.")
+    held_back = limited(f, "The VM was destroyed." if f.state is OrderState.GONE else f"The VM was deleted {f.how_lost}.")
     if held_back is not None or is_free(f):
         return held_back
     said = _being_destroyed(f) if f.state is OrderState.GONE else _of_lost(f)
@@ -108,28 +110,34 @@ def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return plan_status(f, said, refresh_after=f.now.mono if f.found.as_of >= needed else needed)
 
 
-def counted(f: VmFacts) -> tuple[datetime, ...] | None:
-    """Return the times for the status that announces the first call of a recreation; unchanged for any other call."""
-    if _is_counted(f):
-        return f.status.recreations
-    return (*_recent(f)[1 - MOST_RECREATIONS :], f.now.wall)
+def counted(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+    """Return the plan; one that records the order of a recreation counts it, sent or not: a new process cannot know.
+
+    Recorded again, because it was never made, it counts once, and from then on.
+    """
+    order = None if plan.status is None or not plan.records_order else plan.status.order
+    if plan.status is None or order is None or order.recreation is None:
+        return plan
+    times = (*_earlier(f)[1 - MOST_RECREATIONS :], f.now.wall)
+    return replace(plan, status=plan.status.model_copy(update={"recreations": times}))
 
 
-def _is_counted(f: VmFacts) -> bool:
-    """Whether status counts this recreation already, or its record has no created VM, so that none is recreated."""
-    order = f.status.order or f.order  # of a status that was wiped, this process knows the order
-    return order is None or order.origin is Origin.ADOPTED or order.state not in {OrderState.SEEN, OrderState.LOST}
+def _earlier(f: VmFacts) -> list[datetime]:
+    """The times that count, in order, but that of the next order, where status tells of its record already.
 
-
-def _recent(f: VmFacts) -> list[datetime]:
-    """The recreations that count, in order. Clocks of two processes differ, so a time that is still to come counts, too."""
-    return sorted(at for at in f.status.recreations or () if abs(f.now.wall - at) < WINDOW)
+    Clocks of two processes differ, so a time that is still to come counts, too.
+    """
+    times, known = f.status.recreations or (), f.status.order
+    following = (f.order.recreation or 0) + was_seen(f.order) if f.order is not None else 0
+    if known is not None and not was_seen(known) and known.recreation == following:
+        times = times[:-1]
+    return sorted(at for at in times if abs(f.now.wall - at) < WINDOW)
 
 
 def limited(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
-    """Wait while the limit is reached."""
-    recent = _recent(f)
-    if _is_counted(f) or len(recent) < MOST_RECREATIONS:
+    """Wait while the limit is reached. A destruction that is announced was let pass, and may have been sent."""
+    recent = _earlier(f)
+    if f.state is OrderState.DESTROYING or len(recent) < MOST_RECREATIONS:
         return None
     until = recent[-MOST_RECREATIONS] + WINDOW
     words = (
@@ -165,5 +173,5 @@ def _being_destroyed(f: VmFacts) -> Verdict:
 
 
 def _which(f: VmFacts) -> str:
-    number = max(1, len(_recent(f)) + (not _is_counted(f)))
+    number = min(len(_earlier(f)) + 1, MOST_RECREATIONS)  # with another clock, more may count than when it was announced
     return f" ({number} of at most {MOST_RECREATIONS} within an hour)"
