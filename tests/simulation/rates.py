@@ -23,7 +23,6 @@ NO_CAPACITY = 503
 DUST = 1e-6
 ROUNDING_SECONDS = 2.0  # times in status are whole seconds
 LOOK_INTERVALS = 5  # of the fast poll, between two queries of what is free
-LONGEST_ORDER_SECONDS = 5.0  # that an order may take, beside its announcement, when nothing fails
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
 # Of each object, since the last cause outside: writes, orders, and calls that change what is there. What the cloud refuses for
@@ -141,7 +140,7 @@ class Rates:
         rewritten = any(math.isfinite(max(one.tampered_at, one.restored_at)) for one in lives)
         excused = rewritten or any(one.skew for one in world.processes) or math.isfinite(world.judge.restored_at)
         born = [row.created - world.cloud.epoch for _, row, _ in called]
-        if lives and now - min(born) < first - LONGEST_ORDER_SECONDS and not excused:
+        if lives and now - min(born) < first - ROUNDING_SECONDS and not excused:
             world.judge.found("boot log", f"{process.name} reads the boot log of {vm!r}, which is {now - min(born):.1f} s old")
 
     def asks_what_is_free(self, process: Process, request: Request) -> None:

@@ -316,7 +316,12 @@ ROWS = {
     "pending beyond the deadline stalls": Row(
         "a broken boot may wait for ever",
         {
-            "status": a_status("Creating", progress_deadline_at=START + timedelta(seconds=NOW - 1), **BOUGHT),
+            "status": a_status(
+                "Creating",
+                progress_deadline_at=START + timedelta(seconds=NOW - 1),
+                billed_since=START + timedelta(seconds=NOW - 1800),
+                **BOUGHT,
+            ),
             "found": present("PENDING_READINESS"),
         },
         Reason.PROGRESS_DEADLINE_EXCEEDED,

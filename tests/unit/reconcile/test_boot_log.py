@@ -86,12 +86,13 @@ AFTER, DEADLINE = 600.0, 1800.0
 PANIC = "KernelPanic"
 
 
-def waiting(seconds, *, ordered=None, found=None, state="PENDING_READINESS", read=None, **more):
+def waiting(seconds, *, ordered=None, seen=None, found=None, state="PENDING_READINESS", read=None, **more):
     """Facts of a VM that has been waited for so long.
 
-    ``ordered``, ``found``, ``read``: seconds since its order was recorded (else as long), the recorded reading, and the call.
+    ``ordered``, ``seen``, ``found``, ``read``: seconds since its order was recorded, and since it was seen on (else as long),
+    the recorded reading, and the call.
     """
-    fields = {"progress_deadline_at": at(DEADLINE - seconds)}
+    fields = {"progress_deadline_at": at(DEADLINE - seconds), "billed_since": at(-(seconds if seen is None else seen))}
     if found is not None:
         fields["boot_log"] = BootLogFinding(trouble="KernelPanic", read_at=at(-found))
     order = an_order(our_name(), recorded_at=at(-(seconds if ordered is None else ordered)))
@@ -99,6 +100,11 @@ def waiting(seconds, *, ordered=None, found=None, state="PENDING_READINESS", rea
     attempts = {} if read is None else {Verb.READ_BOOT_LOG: Attempt(Verb.READ_BOOT_LOG, NOW - read, Asked(1), answer=PANIC)}
     history = CallHistory(first_seen=NOW - 5000, attempts=attempts)
     return facts(**{"status": base, "found": present(state), "history": history} | more)
+
+
+def shown_first(seconds):
+    """The status of a VM that no listing has shown on, after so many seconds."""
+    return a_status("Creating", order=an_order(our_name()), progress_deadline_at=at(DEADLINE - seconds))
 
 
 def at(seconds):
@@ -111,7 +117,10 @@ DUE = [
     (waiting(5000), True, "a process that has just begun"),
     (waiting(5000, ordered=599), False, "an order of before was lost, and this one is young: seed 92000222"),
     (waiting(5000, ordered=600), True, "this one is old enough"),
-    (waiting(600, ordered=5000), True, "it was restarted lately, long after it was bought"),
+    (waiting(5000, seen=599), False, "its order was carried out late: seed 92140296"),
+    (waiting(5000, seen=600), True, "it has booted for long enough"),
+    (waiting(5000, status=shown_first(5000)), False, "no listing has shown it on before: seed 92032034"),
+    (waiting(600, ordered=5000, seen=5000), True, "it was restarted lately, long after it was bought"),
     (waiting(600, state="PENDING"), False, "it does not boot yet"),
     (waiting(600, state="PENDING_RESOURCES"), False, "it waits for room"),
     (waiting(600, state="ONLINE"), False, "it is up"),

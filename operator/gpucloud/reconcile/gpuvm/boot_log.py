@@ -172,13 +172,15 @@ def with_boot_log(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 def _waited(f: Facts) -> float | None:
     """Return for how many seconds the VM has been worked on, if it is ours, has begun to boot, and is not to go.
 
-    The deadline is that of all work for this spec; what came before the last order was recorded is no time of this VM's.
+    The deadline is that of all work for this spec. What came before the last order was recorded is no time of this VM's; nor is
+    what came before a listing first showed it on: the order may be carried out late, or somebody made an adopted VM again.
     """
     deadline = f.status.progress_deadline_at
     if deadline is None or f.meta.deleting or not f.is_present or pause.is_paused(f.meta.annotations):
         return None
     if not isinstance(f.found, Present) or reported_state(f.found.record) != AWAITS_READINESS:
         return None
-    waited = f.spec.progress_deadline_seconds - (deadline - f.now.wall).total_seconds()
     ordered = None if f.order is None else f.order.recorded_at
-    return waited if ordered is None else min(waited, (f.now.wall - ordered).total_seconds())
+    begun = (ordered, f.status.billed_since or f.now.wall)
+    waited = f.spec.progress_deadline_seconds - (deadline - f.now.wall).total_seconds()
+    return min(waited, *((f.now.wall - at).total_seconds() for at in begun if at is not None))
