@@ -146,7 +146,7 @@ ROWS = {
         made_of(accepting({"configuration": SMALL, "cluster": "Hou1"}), CONFIGURATION, SMALL, cluster="Hou1"),
         Reason.REPLACING,
         progress="Stalled",
-        says="in cluster 'Hou1' the spec accepts only what the VM is already",
+        says="in cluster 'Hou1' nothing else is accepted",
     ),
     "a VM that an announced destruction has left is not Ready while it is not as the spec says": Row(
         "the call had no effect, and the policy was taken back",

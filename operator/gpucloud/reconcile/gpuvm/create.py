@@ -94,7 +94,7 @@ def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait if an unclaimed VM that was bought for an object of this name may be this object's VM."""
-    if orders.may_exist(f.order) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
+    if (orders.may_exist(f.order) and not f.is_to_go) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
     return plan_status(

@@ -6,14 +6,17 @@ another cluster; then status names its cluster, and it is observed there like an
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
 from gpucloud.reconcile.text import suggestion
+from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -60,5 +63,28 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
         return stalled(
             Reason.PERMISSION_DENIED, f"{words} Remove the cluster from {FIELD}, or let the credential list VMs there."
         )
-    words = f"The operator cannot list {held} ({unknown.cause}). It keeps trying. To do without this cluster, edit {FIELD}."
+    own = naming.same_cluster(cluster, f.spec.cluster)
+    without = "" if own else f" To do without this cluster, edit {FIELD}."
+    words = f"The operator cannot list {held} ({unknown.cause}). It keeps trying.{without}"
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
+
+
+def unsearched_before_replacement(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
+    """Keep a VM that is to be replaced until every cluster of the spec is listed and shows no other VM of its name.
+
+    Otherwise nothing could be ordered afterwards. ``what`` says what it is replaced for.
+    """
+    if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
+        return None
+    if not isinstance(f.strays, Unknown):
+        there = f.strays[0]
+        words = f"another VM {there.name!r} shows in VPC {there.vpc!r} of cluster {there.cluster!r}, beside the one in cluster"
+        way_out = "Nobody knows which one to keep. Destroy the other one in the cloud."
+        said = stalled(Reason.POSSIBLE_DUPLICATE, f"Nothing is destroyed: {words} {f.identity.cluster!r}. {way_out}")
+    elif f.strays.cause is UnknownReason.NOT_LISTED:
+        words = f"{what} It is destroyed as soon as cluster {f.strays.detail!r} is listed: another VM of its name may be there."
+        said = working(Reason.REPLACING, words)
+    else:
+        held = unsearched(f, f.strays)
+        said = replace(held, ready="False", message=f"The VM is not replaced yet. {held.message}")
+    return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)

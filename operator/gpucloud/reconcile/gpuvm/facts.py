@@ -11,7 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.recreation import OnLoss, ReplacePolicy
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
-from gpucloud.reconcile.gpuvm import boot_log, connection, offers, on_loss, template
+from gpucloud.reconcile.gpuvm import boot_log, connection, in_hand, offers, on_loss, template
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.reconcile.gpuvm.record import observed
@@ -173,12 +173,17 @@ class VmFacts(offers.Facts):
     def changes(self) -> tuple[ReplacedField, ...]:
         """The fields in which the spec differs from what the VM was made from, and is. A deletion does not ask for them."""
         differing = () if self.meta.deleting else template.changes(self.spec, self.made_from)
-        return tuple(one for one in differing if not offers.has_already(self, one.name))
+        return tuple(one for one in differing if not in_hand.has_already(self, one.name))
 
     @property
     def asks_replacement(self) -> bool:
         """Whether another VM is asked for in place of this one, and nothing keeps this one."""
         return template.asks_another(self.spec, self.order) and self.ours and bool(self.changes)
+
+    @property
+    def is_to_go(self) -> bool:
+        """Whether the VM that is there is to be destroyed for another one."""
+        return self.state is OrderState.SEEN and self.asks_replacement
 
     @property
     def is_replaced(self) -> bool:

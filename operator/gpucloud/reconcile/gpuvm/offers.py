@@ -59,6 +59,11 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     )  # dollars per hour by configuration, where their order depends on it
     too_dear: frozenset[str] = frozenset()  # configurations of alternatives that cost more than the limits on prices leave
 
+    @property
+    def is_to_go(self) -> bool:
+        """Whether the VM that is there is to be destroyed for another one."""
+        return False
+
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
     """Return the spec's own offer, then its alternatives, each once."""
@@ -95,7 +100,9 @@ def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
     The order stands in status until each of them was refused, so that no change of a price makes one wait for two rounds. A
     price that the catalogue does not show now is the recorded one.
     """
-    if f.spec.placement is None or f.spec.placement.order is not PlacementOrder.PRICE or (f.seen and not f.recreates):
+    if f.spec.placement is None or f.spec.placement.order is not PlacementOrder.PRICE:
+        return None
+    if f.seen and not (f.recreates or f.is_to_go):
         return None
     own, *others = offers(f.spec)
     recorded = () if f.status.placement is None else f.status.placement.offers or ()
@@ -145,42 +152,6 @@ def ordered_configuration(spec: GpuVMSpec, order: Order | None) -> str:
     """Return the configuration that was ordered, or that the spec asks for first."""
     offer = ordered_offer(spec, order)
     return spec.configuration if offer is None else offer.configuration
-
-
-def shown_offer(f: Facts) -> Offer | None:
-    """Return the first offer of the spec that has the configuration which the cloud shows of the VM; None if none has."""
-    return next((one for one in offers(f.spec) if one.configuration == f.configuration_in_use), None)
-
-
-def is_in_hand(f: Facts, offer: Offer) -> bool:
-    """Whether the VM that is there is what this offer gives: by its order, or as the cloud shows it."""
-    there = cluster_of(f.spec, offer) == f.identity.cluster
-    return there and offer.configuration == _made_of(f) and _is_pool_in_hand(f, offer.resource_pool)
-
-
-def has_already(f: Facts, field: str) -> bool:
-    """Whether the VM has what the spec says in this field of its own offer, though the spec said otherwise when it was made.
-
-    It was made of an alternative, or the account's pool is named by now. The pool counts only for a configuration of the spec.
-    """
-    made = _made_of(f)
-    if field == "configuration":
-        return made == f.spec.configuration
-    accepted_now = any(one.configuration == made for one in offers(f.spec))
-    return field == "resourcePool" and accepted_now and _is_pool_in_hand(f, f.spec.resource_pool)
-
-
-def _made_of(f: Facts) -> str | None:
-    """Return the configuration of the VM, as the cloud shows it, else as its order names it; None if neither does."""
-    return f.configuration_in_use or (None if f.order is None else f.order.configuration)
-
-
-def _is_pool_in_hand(f: Facts, pool: str | None) -> bool:
-    """Whether the VM is in the pool in which an order naming this one would be made."""
-    named = pool or f.default_pool
-    shown = f.found.record.rpool if isinstance(f.found, Present) else None
-    ordered = None if f.order is None else f.order.resource_pool
-    return ordered is None if named is None else named in {ordered, shown}
 
 
 def current_offer(f: Facts) -> Offer:

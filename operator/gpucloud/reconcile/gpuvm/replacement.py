@@ -23,9 +23,12 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
-from gpucloud.reconcile.gpuvm.create import quota_exceeded, ssh_keys_missing
+from gpucloud.reconcile.gpuvm.create import duplicate, quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
-from gpucloud.reconcile.gpuvm.offers import counting, described, is_in_hand, shown_offer
+from gpucloud.reconcile.gpuvm.elsewhere import unsearched_before_replacement
+from gpucloud.reconcile.gpuvm.in_hand import is_in_hand, is_made_of, shown_offer
+from gpucloud.reconcile.gpuvm.misnamed import corrections
+from gpucloud.reconcile.gpuvm.offers import counting, described, with_offer
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
@@ -119,6 +122,12 @@ def _wanted(f: VmFacts) -> tuple[Offer, ...]:
     if any(one.name not in {"configuration", "resourcePool"} for one in f.changes):
         return known
     return tuple(one for one in known if not is_in_hand(f, one))
+
+
+def ordered_first(f: VmFacts) -> Offer | None:
+    """Return the offer that is ordered once the old VM is gone, as far as is known now; None if that is what it is already."""
+    wanted = _wanted(f)
+    return f.line.turn if f.line.turn in wanted else next(iter(wanted), None)
 
 
 def _makes_room(f: VmFacts) -> bool:
@@ -227,22 +236,39 @@ def _is_begun(f: VmFacts) -> bool:
 
 def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait with the old VM in place for what the order of the new one needs, as far as that shows before."""
-    if _is_begun(f):
+    if _is_begun(f) or not _wanted(f):
         return None
-    known = f.known.configurations
-    if known and f.spec.configuration not in known and any(one.name == "configuration" for one in f.changes):
-        words = f"The VM is not replaced: cluster {f.identity.cluster!r} offers no configuration {f.spec.configuration!r}."
-        said = stalled(Reason.REPLACING, f"{words}{f.corrections('')} Correct spec.configuration, or put the old one back.")
-        return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)
-    plan = dependency_not_ready(f) or terminating(f) or ssh_keys_missing(f)
+    plan = _not_offered(f) or dependency_not_ready(f) or terminating(f) or ssh_keys_missing(f)
+    plan = plan or duplicate(f) or unsearched_before_replacement(f, _what(f))
     return plan or quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+
+
+def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait while the cluster of the VM offers none of the configurations that count there.
+
+    That of the VM was accepted before, whatever the catalogue calls it by now.
+    """
+    known, wanted = f.known.configurations, _wanted(f)
+    edited = any(one.name == "configuration" for one in f.changes)
+    if not known or any(one.configuration in known or is_made_of(f, one, edited=edited) for one in wanted):
+        return None
+    first, cluster = wanted[0], f.identity.cluster
+    own = first.configuration == f.spec.configuration
+    names = f.known if own else replace(f.known, elsewhere=())  # where else the spec's own is offered
+    field = "spec.configuration" if own else "spec.placement.alternatives"
+    words = f"The VM is not replaced: cluster {cluster!r} offers no configuration {first.configuration!r}."
+    advice = f"{corrections(with_offer(f.spec, first), names, '')} Correct {field}, or put the old value back."
+    return plan_status(f, stalled(Reason.REPLACING, f"{words}{advice}"), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
 def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for room for the new VM; what the cloud does not list, and the room of the old VM itself, are not asked for."""
     if f.state is OrderState.SEEN and not _wanted(f):
-        words = f"{_what(f)} It stays: in cluster {f.identity.cluster!r} the spec accepts only what the VM is already. {KEEP}"
-        return plan_status(f, stalled(Reason.REPLACING, words))
+        words = (
+            f"The VM stays after a change of {_changes(f.changes)}: in cluster {f.identity.cluster!r} nothing else is accepted."
+        )
+        way_out = "Put the old value back, add an alternative of that cluster, or re-create this object."
+        return plan_status(f, stalled(Reason.REPLACING, f"{words} {way_out}"))
     here = None if _is_begun(f) else waiter(f)
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
         return None

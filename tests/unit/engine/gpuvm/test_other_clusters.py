@@ -164,3 +164,61 @@ def test_what_is_in_another_cluster_is_no_orphan_until_a_record_says_where_it_is
     stored = rig.put(spec=SPEC, status=WAITS | {"order": REFUSED | {"state": state}})
     found = owner(rig.reconcilers.objects, stored)
     assert (THERE in found.elsewhere) == owned
+
+
+AT = "2026-01-01T00:00:00Z"
+PLAN = {"changes": [{"name": "rootDiskGiB", "to": "300"}], "plannedAt": AT, "notBefore": AT, "finalSnapshot": False}
+MADE_THERE = {
+    "observedGeneration": 1,
+    "account": OWN_ACCOUNT,
+    "order": REFUSED | {"state": "Seen", "cluster": AWAY, "template": [f"configuration={ONE}"]},
+}
+
+
+def replaces(rig, plan=PLAN, alternative=None, **spec):
+    """Its VM is in the other cluster, and its spec asks for another disk."""
+    there = {"alternatives": [alternative or {"cluster": AWAY}]}
+    rig.inventory.seen[THERE] = Present(VmRecord(id=THERE.name, namespace="acme", cluster=AWAY, status="ONLINE"), NOW)
+    fields = {"placement": there, "replacePolicy": "Recreate", "rootDiskGiB": 300} | spec
+    return rig.put(spec=fields, status=MADE_THERE | ({"replacement": plan} if plan else {}))
+
+
+async def test_each_cluster_is_searched_before_a_vm_is_replaced_and_only_while_that_is_planned(rig, search):
+    replaces(rig, plan=None)
+    assert ((await rig.facts()).strays, search.searching) == ((), set())
+    search.unlisted = {HOME: Unknown(NOW, UnknownReason.UNREACHABLE, HOME)}
+    replaces(rig)
+    assert ((await rig.facts()).strays, search.searching) == (search.unlisted[HOME], {"u1"})
+    replaces(rig, plan=None, replacePolicy="Never")
+    assert ((await rig.facts()).strays, search.searching) == ((), set())
+
+
+async def test_a_vm_of_an_earlier_object_is_told_before_a_vm_is_replaced(rig):
+    """After that nothing would be bought beside it."""
+    older = external_name("train", "an-older-uid", TAG)
+    rig.inventory.listed = [((AWAY, "acme"), older)]
+    replaces(rig, plan=None)
+    assert (await rig.facts()).lookalikes == ()
+    replaces(rig)
+    assert (await rig.facts()).lookalikes == (older,)
+
+
+async def test_the_price_of_the_new_vm_is_that_of_what_the_spec_accepts_in_its_cluster(rig):
+    """The catalogue knows no price of the other configuration."""
+    replaces(rig)
+    assert (await rig.facts()).replacement_price == "2.05"
+    replaces(rig, alternative={"cluster": AWAY, "configuration": "A100_40GB_PCIe_2x"})
+    assert (await rig.facts()).replacement_price is None
+
+
+async def test_a_vm_that_is_being_destroyed_is_looked_for_in_no_cluster_that_the_spec_names_instead(rig):
+    """Its absence there would pass for the proof that it is gone."""
+    rig.put(spec={"replacePolicy": "Recreate"}, status=MADE_THERE | {"replacement": PLAN} | going())
+    facts = await rig.facts()
+    assert (facts.found.cause, facts.state) == (UnknownReason.MOVED, "Destroying")
+    plan = rig.reconciler.decide(facts)
+    assert (plan.action, plan.records_order) == (None, False)
+
+
+def going():
+    return {"order": MADE_THERE["order"] | {"state": "Destroying"}}

@@ -22,7 +22,6 @@ async def with_order_needs(facts: VmFacts, deps: ReconcilerDeps) -> VmFacts:
     return replace(facts, keys=keys, namespace_terminating=await deps.namespaces.terminating(facts.meta.namespace))
 
 
-async def before_replacement(facts: VmFacts, deps: ReconcilerDeps) -> VmFacts:
-    """Add the same where the replacement of a VM is planned: the old one is not destroyed before the new one can be ordered."""
-    planned = facts.status.replacement is not None and facts.asks_replacement
-    return await with_order_needs(facts, deps) if planned else facts
+def is_planned(facts: VmFacts) -> bool:
+    """Whether the replacement of a VM is planned: the old one is not destroyed before the new one can be ordered."""
+    return facts.status.replacement is not None and facts.asks_replacement

@@ -18,7 +18,7 @@ from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
-from gpucloud.engine.kinds.gpuvm.order_needs import before_replacement, with_order_needs
+from gpucloud.engine.kinds.gpuvm.order_needs import is_planned, with_order_needs
 from gpucloud.engine.kinds.gpuvm.prices import with_prices
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import (
@@ -40,7 +40,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
-from gpucloud.reconcile.gpuvm import VmFacts, decide, template
+from gpucloud.reconcile.gpuvm import VmFacts, decide, replacement, template
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
@@ -204,19 +204,14 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         catalogue = account.session.catalogue
         facts = self._waiting.with_line(with_prices(facts, catalogue, partial(self._usage, facts)), account.session)
         configuration = facts.configuration_in_use or current_offer(facts).configuration
-        other = catalogue.price_per_hour(spec.configuration) if facts.asks_replacement else None
+        first = replacement.ordered_first(facts) if facts.asks_replacement else None
+        other = None if first is None else catalogue.price_per_hour(first.configuration)
         return replace(facts, price_per_hour=catalogue.price_per_hour(configuration), replacement_price=other)
 
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:  # noqa: ARG002 - as above
         """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
-        facts = await with_order_needs(facts, self._deps)
-        lookalikes = self._unclaimed.lookalikes(facts, account)
-        return replace(
-            self._waiting.with_those_before(facts, account.session),
-            now=reading(self._deps.clock),
-            lookalikes=lookalikes,
-            strays=() if lookalikes else self._unclaimed.strays(facts, account),  # one here prevents the purchase
-        )
+        facts = self._unclaimed.searched(await with_order_needs(facts, self._deps), account)
+        return replace(self._waiting.with_those_before(facts, account.session), now=reading(self._deps.clock))
 
     def on_update(self, stored: GpuVM) -> None:
         """Update quota usage and the deletion guard's counts before any decision uses them."""
@@ -254,8 +249,11 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         facts = await super().gather(stored)
         if not isinstance(facts, VmFacts):
             return facts
-        deleting = facts.meta.deleting
-        facts = await (self._final.complete(facts) if deleting else before_replacement(facts, self._deps))
+        if facts.meta.deleting:
+            facts = await self._final.complete(facts)
+        elif is_planned(facts):
+            facts = await with_order_needs(facts, self._deps)
+            facts = self._unclaimed.searched(facts, self.account(stored, facts.spec))
         self._count_deletion_by(facts)
         return facts
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
+from gpucloud.engine.kinds.gpuvm.order_needs import is_planned
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
@@ -41,9 +43,15 @@ class Unclaimed:
         owners = [] if mark is None else self._store.indexed(Marked(mark.fingerprint))
         return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
 
+    def searched(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
+        """Add the VMs that may be this object's, under an earlier UID's name or in another place."""
+        lookalikes = self.lookalikes(facts, account)
+        strays = () if lookalikes else self.strays(facts, account)  # one here prevents the purchase
+        return replace(facts, lookalikes=lookalikes, strays=strays)
+
     def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
-        if orders.may_exist(facts.order) or account.session is None:
+        if (orders.may_exist(facts.order) and not is_planned(facts)) or account.session is None:
             return ()
         base, here, url = naming.base_name(facts.meta.name, self._tag), facts.identity, account.session.url
         places = [here._replace(cluster=cluster) for cluster in {here.cluster: None, **dict.fromkeys(_others(facts))}]
@@ -86,7 +94,12 @@ def _must_search(facts: VmFacts) -> bool:
     if facts.meta.deleting or facts.annotated(Annotation.BUY_ANYWAY):
         return False
     unsent = facts.state is not OrderState.INTENDED and orders.may_be_recorded(facts.state)
-    return _may_be_anywhere(facts) or (unsent and bool(_others(facts)))
+    return _may_be_anywhere(facts) or ((unsent or _goes(facts)) and bool(_others(facts)))
+
+
+def _goes(facts: VmFacts) -> bool:
+    """Whether the VM is about to be destroyed for another one, which is ordered only if no cluster shows one of its name."""
+    return facts.is_to_go and is_planned(facts)
 
 
 def _may_be_anywhere(facts: VmFacts) -> bool:
@@ -112,6 +125,6 @@ def _looked_from(facts: VmFacts) -> float:
     """
     first_seen = facts.history.first_seen
     if not _may_be_anywhere(facts):
-        return first_seen
+        return max(first_seen, facts.deletion_seen) if _goes(facts) else first_seen
     lost = facts.unrecorded and _others(facts)
     return max(free_from(facts), evidence.status_lost_until(first_seen, facts.limits.grace)) if lost else free_from(facts)
