@@ -36,6 +36,8 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a VM is replaced though its spec does not allow that": ("replaced",),
     "a VM is replaced without a plan in status": ("replaced",),
     "a VM of another spec is Ready": ("replaced",),
+    "a VM is replaced without a look at room": ("replaced elsewhere",),
+    "a VM is replaced by its own equal": ("replaced elsewhere",),
     "a final snapshot of a plan that was given up counts for the next": ("replaced, given up and replaced again",),
     "a VM is recreated without end": ("lost again and again",),
     "a new process asks the cloud for a final snapshot again at once": ("namespace goes with what must be saved",),

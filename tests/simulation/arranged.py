@@ -40,7 +40,10 @@ class Arranged:
     # What plots say.
 
     def fault(self, operation: str, kind: str, *, times: float = FOREVER, begin: float = 0.0, end: float = FOREVER) -> None:
-        """Let the next calls meet this fault within seconds from now: of an operation of the cloud, or ``kube GET gpuvms``."""
+        """Let the next calls meet this fault within seconds from now: of an operation of the cloud, or ``kube GET gpuvms``.
+
+        An operation may name a cluster: ``GetServers Msc1``.
+        """
         self._faults.append(self._spell(operation, kind, begin, end, times))
 
     def death(self, operation: str, where: str) -> None:

@@ -40,6 +40,7 @@ class Calling:
             "InvalidReference": self._refers,
             "InvalidSSHKeys": lambda life: not all(key.startswith(KEYS) for key in life.spec.get("sshKeys") or ("",)),
             "Mismatch": self._differs,
+            "Replacing": self._stays,
             "Rejected": self._was_refused,
             "ApiError": self._is_refused_in_disguise,
             "NotFound": self._is_required,
@@ -186,6 +187,11 @@ class Calling:
         place = (source.get("name"), source.get("vpc"), str(source.get("cluster")).casefold())
         vms = [row for _, row, _ in self._world.cloud.live() if isinstance(row, Vm)]
         return not any((name_of(row), row.order.vpc, row.order.cluster.casefold()) == place for row in vms)
+
+    def _stays(self, life: Life) -> bool:
+        """Whether its VM is not as its spec says, and the cloud offers nothing else in its cluster that the spec accepts."""
+        recreating = self._world.judge.recreating
+        return recreating.was_made_otherwise(life) and not recreating.has_another(life)
 
     def _refers(self, life: Life) -> bool:
         """Whether it names something that it cannot use: what others may own, or what is in another place, or made from it."""

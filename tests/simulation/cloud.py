@@ -319,10 +319,10 @@ class Cloud:
         """Let this cloud behave otherwise from now on."""
         self.world.rules.knobs = self.world.rules.knobs.model_copy(update=knobs)
 
-    def set_capacity(self, total: int) -> None:
-        """How many VMs fit in our cluster from now on."""
+    def set_capacity(self, total: int, cluster: str = "Msc1", configuration: str = "A100_40GB_PCIe_1x") -> None:
+        """How many VMs of a configuration fit in a cluster from now on."""
         for pool in ("on-demand", "reserved-acme"):
-            place = Place("A100_40GB_PCIe_1x", "Msc1", pool)
+            place = Place(configuration, cluster, pool)
             self.world.catalogue.set_total(place, total)
             self.world.vms.serve_waiting(place, self.now())
 

@@ -153,6 +153,11 @@ def is_heard(fault: str, status: int) -> bool:
     return not fault and status not in UNREAD
 
 
+def _with_cluster(operation: str, request: Request) -> str:
+    """What a plot calls this request, if it means those of one cluster only."""
+    return f"{operation} {dict(request.query).get('Cluster', '')}"
+
+
 class CloudLink(httpx.AsyncBaseTransport, Link):
     """What carries a cloud client's requests to the simulated cloud."""
 
@@ -173,8 +178,10 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
         if world.cloud_is_down():
             fault = world.choices.choose("cloud outage", ("cloud-503", "cloud-lost"))
         fault = self._lies_once(operation, plain, fault) if operation in LISTINGS else fault
-        fault = world.arranged.strikes(operation) or fault
+        fault = world.arranged.strikes(operation) or world.arranged.strikes(_with_cluster(operation, plain)) or fault
         world.judge.rates.requests(self.process, plain)
+        if operation == "GetAvailability":
+            world.judge.recreating.rooms.asks(plain, told=False)
         if changes:
             world.judge.sent(PROCESS.get() or self.process, operation, plain)
         if operation == "StartServer":
@@ -203,6 +210,7 @@ class CloudLink(httpx.AsyncBaseTransport, Link):
             self.world.judge.rates.reads_boot_log(self.process, dict(plain.query)["Id"])
         if operation == "GetAvailability":
             self.world.judge.rates.asks_what_is_free(self.process, plain)
+            self.world.judge.recreating.rooms.asks(plain, told=True)
 
     def _lies_once(self, operation: str, request: Request, fault: str) -> str:
         """The fault; but what is taken for a good listing lies at most once in a row, as one listing proves nothing.

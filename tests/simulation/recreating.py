@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gpucloud.sim.world.vms import Vm
+from simulation.rooms import Rooms
 
 if TYPE_CHECKING:
     from simulation.books import Life
@@ -36,6 +37,7 @@ class Recreating:
         self._replacing: set[str] = set()  # UIDs whose destruction for another VM was announced
         self._planned: dict[str, object] = {}  # by UID: the plan that the last status had
         self._made_at: dict[str, float] = {}  # by UID: when the order was recorded
+        self.rooms = Rooms(world)
 
     def restored(self) -> None:
         """Etcd has gone back in time: a status may tell nothing any more of a VM that was seen."""
@@ -70,6 +72,12 @@ class Recreating:
             return
         if self._planned.get(life.uid) is None:
             self._world.judge.found("unplanned", f"{life.name} is destroyed for another, and no status had the plan before")
+        made, asked = self._made_from.get(life.uid, fields_of(life)), fields_of(life)
+        row = self._row(life)
+        made = made if row is None else self._as_it_is(life, made)
+        fields = (name for name, before, after in zip(REPLACING, made, asked, strict=True) if before != after)
+        if is_current(life):  # else whoever announced it had not heard of the last edit
+            self.rooms.replaces(life, row, since, frozenset(fields))
 
     def _compare(self, life: Life, order: dict[str, object], state: str) -> None:
         """Note what an order is made from, and whether the spec asks for another one by now.
@@ -125,6 +133,11 @@ class Recreating:
         asked = fields_of(life)
         made = self._made_from.get(life.uid, asked)
         return made != asked and self._as_it_is(life, made) != asked
+
+    def has_another(self, life: Life) -> bool:
+        """Whether its spec accepts a VM that the cloud offers in the cluster of the one that is there, and that is another."""
+        row = self._row(life)
+        return row is not None and self.rooms.accepts_another(life, row)
 
     def _as_it_is(self, life: Life, made: tuple[object, ...]) -> tuple[object, ...]:
         """What its VM was made from, but the offer as the spec names it, where that is what the cloud has.

@@ -89,6 +89,12 @@ class Court:
         self.announces(name)
         return self.sends("DestroyServer", Id=name, Namespace="acme", Cluster="Msc1")
 
+    def looks(self, cluster="Msc1", *, told=True):
+        """The operator asks what is free; ``told``: and the cloud answers."""
+        request = Request("GET", "/api/v1/offers/GetAvailability", (("Cluster", cluster),), (), b"")
+        for heard in (False, True)[: 1 + told]:
+            self.judge.recreating.rooms.asks(request, told=heard)
+
     def passes(self, seconds):
         self.world.loop._now += seconds
 

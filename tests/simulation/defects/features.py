@@ -9,7 +9,7 @@ from gpucloud.reconcile import adoption, retention
 from gpucloud.reconcile.gpuhost import facts as host_facts
 from gpucloud.reconcile.gpuhost.facts import HostFacts
 from gpucloud.reconcile.gpuoffer.decide import _differs, _misses
-from gpucloud.reconcile.gpuvm import final_snapshot, on_loss, recreate, replacement, snapshots, template
+from gpucloud.reconcile.gpuvm import final_snapshot, offers, on_loss, recreate, replacement, snapshots, template
 from gpucloud.reconcile.gpuvm.final_snapshot import _again_from
 from simulation.planting import Defect, named, replace
 
@@ -51,6 +51,18 @@ def saved_for_another_plan() -> None:
     """All plans to replace the same VM share one final snapshot."""
     replace(snapshots.replacement_of, lambda order_id, _: f"{order_id}-replaced-0")
     replace(final_snapshot.without_given_up, lambda _, status: status)
+
+
+@named(FEATURES, "a VM is replaced without a look at room")
+def replaced_without_room() -> None:
+    """What the waiting line says is not asked before the old VM goes."""
+    replace(replacement._without_room, lambda _: None)
+
+
+@named(FEATURES, "a VM is replaced by its own equal")
+def replaced_by_its_equal() -> None:
+    """An offer that the VM is already counts like any other."""
+    replace(replacement._wanted, offers.counting)
 
 
 @named(FEATURES, "a VM of another spec is Ready")

@@ -165,6 +165,7 @@ def test_a_vm_that_is_what_the_spec_names_by_now_is_ready_and_is_destroyed_for_a
     says_ready(court, item)
     court.world.actors.owner.patch(item, {"spec": {"configuration": "A100_40GB_PCIe_1x"}})
     court.writes(item, replacement=PLAN, conditions=[])
+    court.looks()
     moves(court, item, "Destroying")
     court.destroys("a-x")
     assert court.oracles == []
