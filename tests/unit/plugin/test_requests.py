@@ -67,7 +67,7 @@ def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
     ("more", "words", "says"),
     [
         ({"annotations": {PAUSED: "true"}}, (), "is paused: run `kubectl gpucloud resume"),
-        ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, which is tried again without a request"),
+        ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, and the operator tries that again by itself"),
     ],
 )
 def test_a_retry_that_would_come_to_nothing_is_refused(api, plugin, more, words, says):

@@ -145,8 +145,8 @@ def test_a_watch_in_a_pipe_shows_a_change_and_ends_by_ctrl_c(api, tmp_path):
     ("words", "says"),
     [
         (["status", "-w", "-o", "json"], "--watch shows text, not json"),
-        (["status", "gvm/train", "-l", "team=a"], "objects and --selector exclude each other"),
-        (["status", "gvm/train", "-A"], "objects and -A exclude each other"),
+        (["status", "gvm/train", "-l", "team=a"], "named objects and --selector cannot be combined"),
+        (["status", "gvm/train", "-A"], "named objects and -A cannot be combined"),
         (["doctor", "-o", "wide"], "unknown value 'wide'"),
         (["logs", "train", "-f", "-o", "yaml"], "--follow prints text, not yaml"),
         (["logs", "train", "--tail", "-1"], "'-1' is not a number from 0"),

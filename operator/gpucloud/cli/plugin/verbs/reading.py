@@ -66,11 +66,11 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
 def _check(choice: _Choice, output: Output, *, watch: bool) -> None:
     if choice.named and choice.namespace is None:
         raise PluginError(
-            "objects and -A exclude each other, since a name is of one namespace: use -n NAMESPACE with objects.",
+            "named objects and -A cannot be combined: use -n NAMESPACE with the names, or leave the names out.",
             ExitCode.MISUSED,
         )
     if choice.named and choice.selector:
-        raise PluginError("objects and --selector exclude each other: leave one of the two out.", ExitCode.MISUSED)
+        raise PluginError("named objects and --selector cannot be combined: leave one of the two out.", ExitCode.MISUSED)
     if watch and output not in {Output.TEXT, Output.WIDE}:
         raise PluginError(f"--watch shows text, not {output}: leave one of the two out.", ExitCode.MISUSED)
 

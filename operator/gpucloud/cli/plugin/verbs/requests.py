@@ -66,7 +66,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     for item in things:
         if item.deleting is not None:
             raise PluginError(
-                f"{item.key} is being deleted, which is tried again without a request: "
+                f"{item.key} is being deleted, and the operator tries that again by itself: "
                 f"see `kubectl gpucloud status {item.key}`."
             )
         if wait_for_it and item.key.kind == ACCOUNT:
