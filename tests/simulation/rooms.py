@@ -7,6 +7,7 @@ somebody waits, so what was free at none of the last ones had no room.
 from __future__ import annotations
 
 import math
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gpucloud.sim.world.catalogue import ON_DEMAND, Place
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from simulation.books import Life
     from simulation.world import World
 
+_Offer = tuple[str, str | None]  # configuration and pool
 QUERIES = 3  # so many of the last ones count: one may have been on its way, or slow
 SLACK_SECONDS = 10.0
 
@@ -55,7 +57,7 @@ class Rooms:
         if row is None or saves:
             return
         only_offer = fields <= {"configuration", "resourcePool"}
-        others = [one for one in wanted if not _is_equal(one, row)]
+        others = self._before(life, row, wanted) if only_offer else [one for one in wanted if not _is_equal(one, row)]
         if not only_offer and len(others) < len(wanted):
             return  # it may be the first, whose room it holds
         cluster = row.order.cluster.casefold()
@@ -67,11 +69,16 @@ class Rooms:
             self._world.judge.found("no room", f"{life.name} is replaced, and nothing else was free in {cluster}")
 
     def accepts_another(self, life: Life, row: Vm) -> bool:
-        """Whether the spec accepts something that the cloud offers in the cluster of a VM, and that is not that VM's equal."""
-        return any(
-            not _is_equal(one, row) and one[0] in self._world.cloud.world.catalogue.configurations
-            for one in self._accepted(life, row)
-        )
+        """Whether the spec accepts, before that VM's equal, something that the cloud offers in the cluster of a VM."""
+        known = self._world.cloud.world.catalogue.configurations
+        return any(one[0] in known for one in self._before(life, row, list(self._accepted(life, row))))
+
+    @staticmethod
+    def _before(life: Life, row: Vm, offers: list[_Offer]) -> list[_Offer]:
+        """What the spec accepts before a VM's equal; by price anything else may come before it."""
+        if (life.spec.get("placement") or {}).get("order") == "Price":
+            return [one for one in offers if not _is_equal(one, row)]
+        return list(takewhile(lambda one: not _is_equal(one, row), offers))
 
     def _lately(self) -> float:
         return QUERIES * 5 * self._world.scenario.settings.poll_pending_seconds + SLACK_SECONDS
@@ -85,7 +92,7 @@ class Rooms:
         known = place.configuration in self._world.cloud.world.catalogue.configurations
         return not known or self._world.loop.time() - self._free.get(place, -math.inf) < self._lately()
 
-    def _places(self, offers: list[tuple[str, str | None]], row: Vm) -> Iterator[Place]:
+    def _places(self, offers: list[_Offer], row: Vm) -> Iterator[Place]:
         """The places of these offers; of one that names no pool, each that the tenant has."""
         for configuration, pool in offers:
             yield from (Place(configuration, row.order.cluster, one) for one in ([pool] if pool else self._pools()))
@@ -95,7 +102,7 @@ class Rooms:
         return (ON_DEMAND, "reserved-acme")
 
     @staticmethod
-    def _accepted(life: Life, row: Vm) -> Iterator[tuple[str, str | None]]:
+    def _accepted(life: Life, row: Vm) -> Iterator[_Offer]:
         """What the spec accepts in the cluster of its VM: configuration and pool."""
         spec = life.spec
         alternatives = (spec.get("placement") or {}).get("alternatives") or ()
@@ -104,6 +111,6 @@ class Rooms:
                 yield one.get("configuration") or spec["configuration"], one.get("resourcePool") or spec.get("resourcePool")
 
 
-def _is_equal(offer: tuple[str, str | None], row: Vm) -> bool:
+def _is_equal(offer: _Offer, row: Vm) -> bool:
     """Whether a VM is of this configuration, in this pool."""
     return offer[0] == row.order.configuration and offer[1] in {None, row.order.pool}

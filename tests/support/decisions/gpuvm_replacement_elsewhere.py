@@ -79,7 +79,7 @@ ROWS = {
     "a VM in another cluster is replaced by what the spec accepts there": Row(
         "nothing of the spec's own configuration is ordered there, so that it need not be offered",
         there(
-            accepting(THERE | {"configuration": SMALL}, THERE | {"configuration": HUGE}),
+            accepting(THERE | {"configuration": HUGE}, THERE | {"configuration": SMALL}),
             CONFIGURATION,
             known_names=OFFERED,
             line=turn((HUGE, AWAY)),
@@ -99,7 +99,29 @@ ROWS = {
         there(accepting(THERE | {"configuration": SMALL}), CONFIGURATION),
         Reason.REPLACING,
         progress="Stalled",
-        says=(f"in cluster '{AWAY}' nothing else is accepted", "add an alternative of that cluster, or re-create this object"),
+        says=(f"it is what the spec accepts first in cluster '{AWAY}'", "or re-create this object"),
+    ),
+    "a VM in another cluster is not destroyed for its own equal, which comes first there": Row(
+        "it holds the room of that one, and the new order would be for that one again",
+        there(
+            accepting(THERE | {"configuration": SMALL}, THERE | {"configuration": LARGE}),
+            CONFIGURATION,
+            line=turn((LARGE, AWAY)),
+        ),
+        Reason.REPLACING,
+        progress="Stalled",
+        says=(f"it is what the spec accepts first in cluster '{AWAY}'", "list another offer there first"),
+    ),
+    "a VM is not destroyed for an alternative that the spec names after what it is": Row(
+        "what it is comes before that",
+        made_of(
+            accepting({"configuration": SMALL}, {"configuration": HUGE}),
+            CONFIGURATION,
+            SMALL,
+            line=Line(listed=frozenset({Offer(LARGE), Offer(HUGE)}), turn=Offer(HUGE)),
+        ),
+        Reason.WAITING_FOR_CAPACITY,
+        says=f"when the cloud has capacity for '{LARGE}'. To keep it",
     ),
     "a VM is not destroyed for another one while a cluster of the spec cannot be listed": Row(
         "the new order would wait for that listing, without a VM",

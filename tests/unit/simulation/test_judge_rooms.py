@@ -33,12 +33,13 @@ def replaced(court, item, order):
 @pytest.mark.parametrize(
     ("accepted", "free", "found"),
     [
-        ((SMALL, LARGE), 1, []),
-        ((SMALL, LARGE), 0, ["no room"]),
+        ((LARGE, SMALL), 1, []),
+        ((LARGE, SMALL), 0, ["no room"]),
         ((SMALL,), 1, ["own equal"]),
-        ((SMALL, "A100_40GB_PCIe_3x"), 0, []),
+        ((SMALL, LARGE), 1, ["own equal"]),
+        (("A100_40GB_PCIe_3x", SMALL), 0, []),
     ],
-    ids=["there is room", "there is none", "it is the only one", "the cloud does not know the other"],
+    ids=["there is room", "there is none", "it is the only one", "it is the first one", "the cloud does not know the other"],
 )
 def test_a_vm_goes_for_another_offer_only_when_that_has_room(court, accepted, free, found):
     court.world.cloud.set_capacity(free, AWAY, LARGE)
@@ -53,7 +54,7 @@ def test_a_vm_goes_for_another_offer_only_when_that_has_room(court, accepted, fr
     ids=["it was asked", "the query failed", "another cluster was asked"],
 )
 def test_a_vm_goes_for_another_only_after_a_look_at_what_is_free_in_its_cluster(court, cluster, told, found):
-    item, order = edited(court, {"configuration": LARGE}, **accepts(SMALL, LARGE))
+    item, order = edited(court, {"configuration": LARGE}, **accepts(LARGE, SMALL))
     court.looks(cluster, told=told)
     assert replaced(court, item, order) == found
 
@@ -74,7 +75,7 @@ def test_what_is_saved_first_may_go_long_after_the_look(court):
     assert replaced(court, item, order) == []
 
 
-@pytest.mark.parametrize(("accepted", "true"), [((SMALL,), True), ((SMALL, LARGE), False), (("A100_40GB_PCIe_3x",), True)])
+@pytest.mark.parametrize(("accepted", "true"), [((SMALL,), True), ((SMALL, LARGE), True), ((LARGE, SMALL), False)])
 def test_a_vm_may_stay_for_good_only_where_its_cluster_offers_nothing_else_that_is_accepted(court, accepted, true):
     item, _ = edited(court, {"configuration": LARGE}, **accepts(*accepted))
     stalled = {"type": "Stalled", "status": "True", "reason": "Replacing", "message": "-"}

@@ -116,7 +116,7 @@ class Inventory(ListedClusters[R]):
     def seek(self, uid: str, clusters: frozenset[str]) -> None:
         """List these clusters, too, as long as the object looks for its resource in them; none: it looks no longer."""
         before = self._sought.get(uid, frozenset())
-        for cluster in clusters - before:
+        for cluster in sorted(clusters - before):
             self._open(cluster).seekers.add(uid)
         self._sought[uid] = clusters
         if not clusters:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
@@ -117,11 +118,14 @@ def waiter(f: VmFacts) -> Waiter | None:
 
 
 def _wanted(f: VmFacts) -> tuple[Offer, ...]:
-    """Return the offers that count now: where only the offer changes, without what the VM is already."""
+    """Return the offers that count now: where only the offer changes, those that come before what the VM is already.
+
+    For one that comes after it no VM is destroyed: what it is would be ordered first again.
+    """
     known = counting(f)
     if any(one.name not in {"configuration", "resourcePool"} for one in f.changes):
         return known
-    return tuple(one for one in known if not is_in_hand(f, one))
+    return tuple(takewhile(lambda one: not is_in_hand(f, one), known))
 
 
 def ordered_first(f: VmFacts) -> Offer | None:
@@ -265,9 +269,10 @@ def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for room for the new VM; what the cloud does not list, and the room of the old VM itself, are not asked for."""
     if f.state is OrderState.SEEN and not _wanted(f):
         words = (
-            f"The VM stays after a change of {_changes(f.changes)}: in cluster {f.identity.cluster!r} nothing else is accepted."
+            f"The VM stays after a change of {_changes(f.changes)}: it is what the spec accepts first in cluster "
+            f"{f.identity.cluster!r}."
         )
-        way_out = "Put the old value back, add an alternative of that cluster, or re-create this object."
+        way_out = "Put the old value back, list another offer there first, or re-create this object."
         return plan_status(f, stalled(Reason.REPLACING, f"{words} {way_out}"))
     here = None if _is_begun(f) else waiter(f)
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
