@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,7 @@ class Process:
     asleep: bool = False
     callbacks: int = 0
     dies_at: int = 0  # at which callback it is killed; 0 for none
+    naps: list[tuple[float, float]] = field(default_factory=list)  # from when to when it slept
     held: list[asyncio.Handle] = field(default_factory=list)
     graveyard: list[Any] = field(default_factory=list)
 
@@ -42,15 +44,26 @@ class Process:
         self.graveyard += self.held
         self.held.clear()
 
-    def sleep(self) -> None:
+    def sleep(self, now: float) -> None:
         """As a stopped process, or a suspended machine."""
         self.asleep = True
+        self.naps.append((now, math.inf))
 
-    def wake(self) -> list[asyncio.Handle]:
+    def wake(self, now: float) -> list[asyncio.Handle]:
         """Go on; answers the callbacks that have become due meanwhile."""
         self.asleep = False
+        self.naps[-1] = (self.naps[-1][0], now)
         due, self.held = self.held, []
         return due
+
+    def slept_within(self, now: float, awake: float) -> float:
+        """For how long it slept since it was awake ``awake`` seconds ago: what it does now may be older by that."""
+        slept = 0.0
+        for begun, ended in reversed(self.naps):
+            if ended <= now - awake - slept:
+                break
+            slept += min(ended, now) - begun
+        return slept
 
 
 class VirtualClock:

@@ -248,7 +248,7 @@ class World:
         """Put a process to sleep for a while."""
         if process.alive and not process.asleep:
             self.tell(process.name, f"is paused for {seconds:g} s")
-            process.sleep()
+            process.sleep(self.loop.time())
             self.judge.died(process)
             self.later(seconds, self.wake, process)
 
@@ -257,7 +257,7 @@ class World:
         if process.alive and process.asleep:
             self.tell(process.name, "goes on")
             self.judge.woke()
-            for handle in process.wake():
+            for handle in process.wake(self.loop.time()):
                 self.loop._ready.append(handle)
 
     def began(self, replica: Replica) -> None:

@@ -61,7 +61,8 @@ class Writes:
         now, version = self._world.loop.time(), int(meta.get("resourceVersion") or 0)
         newer = [at for at, seen in self._received.get((process.name, meta.get("uid", "")), ()) if seen > version]
         life = self._world.judge.books.lives.get(meta.get("uid", ""))
-        if version and life is not None and life.now is not None and any(now - at > LONGEST_PASS for at in newer):
+        longest = LONGEST_PASS + process.slept_within(now, LONGEST_PASS)
+        if version and life is not None and life.now is not None and any(now - at > longest for at in newer):
             words = f"{process.name} writes {path} upon version {version}, and was shown a later one {now - newer[0]:.0f} s ago"
             self._world.judge.found("older view", words)
 
@@ -102,13 +103,15 @@ class Writes:
     def _note_billed(self, life: Life, stood: dict[str, Any], status: dict[str, Any]) -> None:
         """A write begins and ends periods in which a VM is billed, and neither adds time to their sum nor loses any.
 
-        Excused: what the clocks of two processes differ by, and the time that a write takes. What is lost costs nothing.
+        Excused: what the clocks of two processes differ by, and the time that a write takes, with what its process slept
+        meanwhile. What is lost costs nothing.
         """
         if life.kind != "GpuVM" or status.get("vmId") is None:
             return
         now, skews = self._world.loop.time(), [abs(process.skew) for process in self._world.processes]
         before, after = (_billed(one, BEGINNING + now) for one in (stood, status))
-        if abs(after - before) > LONGEST_PASS + 2 * max(skews, default=0.0):
+        slept = (each.slept_within(now, LONGEST_PASS) for each in self._world.processes if each.name == self.writer(life.uid))
+        if abs(after - before) > LONGEST_PASS + sum(slept) + 2 * max(skews, default=0.0):
             words = f"{life.name} was billed for {before:.0f} s until now, and a status says {after:.0f}"
             self._world.judge.found("miscounted", words)
 

@@ -114,9 +114,9 @@ def test_a_paused_process_does_what_was_due_when_it_goes_on():
         said, process = [], Process("one")
         loop.call_in(process, lambda: said.append(loop.create_task(knocking(said, "one"))))
         await asyncio.sleep(1.5)
-        process.sleep()
+        process.sleep(loop.time())
         await asyncio.sleep(10)
-        for handle in process.wake():
+        for handle in process.wake(loop.time()):
             loop._ready.append(handle)
         await asyncio.sleep(1.2)
         return [item for item in said if isinstance(item, tuple)]

@@ -73,6 +73,40 @@ def test_a_write_rests_on_no_older_view_than_was_shown_long_before(court, versio
     assert put(court, item, version) == found
 
 
+def naps(court, process, *naps):
+    """The process that writes sleeps for so long each time, and is awake for ten seconds between two naps."""
+    court.world.processes.append(process)
+    for nap in naps:
+        process.sleep(court.world.loop.time())
+        court.passes(nap)
+        process.wake(court.world.loop.time())
+        court.passes(10)
+
+
+SLEEPS = [((100,), 0, True), ((100, 100), 0, True), ((100,), 40, False), ((), 60, False)]  # naps, time awake after them, excused
+
+
+@pytest.mark.parametrize(("slept", "awake", "excused"), SLEEPS)
+def test_a_process_that_slept_in_a_pass_writes_upon_what_it_saw_before(court, slept, awake, excused):
+    item = court.applied()
+    shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "9"}}
+    court.judge.written.answered(court.operator, "PUT", f"{path_of(item)}/status", json.dumps(shown))
+    naps(court, court.operator, *slept)
+    court.passes(awake)
+    assert put(court, item, 7) == ([] if excused else ["older view"])
+
+
+@pytest.mark.parametrize(("slept", "awake", "excused"), SLEEPS)
+def test_a_process_that_slept_in_a_pass_begins_a_period_when_it_looked(court, slept, awake, excused):
+    """Seed 91500099: a write was decided right before its process slept for 100 seconds, and was sent after that."""
+    item = court.applied()
+    naps(court, court.operator, *slept)
+    court.passes(awake)
+    put(court, item, 9)
+    court.writes(item, vmId="a-x", billedSince="2026-01-01T00:00:00Z")
+    assert court.oracles == ([] if excused else ["miscounted"])
+
+
 def test_over_what_is_gone_nothing_can_be_written(court):
     item = court.applied(has_finalizer=False)
     shown = {"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": "9"}}
