@@ -170,6 +170,15 @@ def test_what_must_be_collected_is_waited_for_and_found(courts):
     assert it.judge.collecting.patience() == 0.0
 
 
+def test_what_requires_a_final_snapshot_is_not_waited_for(courts):
+    """Seed 92141829: the collector leaves such a VM alone, since nobody can take its final snapshot any more."""
+    it = courts(**COLLECTS)
+    it.world.replicas[0].process = it.operator
+    abandoned(it, spec={"deletion": {"finalSnapshot": "Required"}})
+    next(iter(it.judge.books.lives.values())).last["status"]["order"]["state"] = "Seen"
+    assert list(it.judge.collecting.left()) == []
+
+
 @pytest.mark.parametrize(
     ("made_from", "ready", "wanted"),
     [

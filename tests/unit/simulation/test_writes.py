@@ -83,7 +83,12 @@ def naps(court, process, *naps):
         court.passes(10)
 
 
-SLEEPS = [((100,), 0, True), ((100, 100), 0, True), ((100,), 40, False), ((), 60, False)]  # naps, time awake after them, excused
+SLEEPS = [
+    ((100,), 0, True),
+    ((100, 100), 0, True),
+    ((100,), 40, False),
+    ((), 60, False),
+]  # naps, time awake after them, excused
 
 
 @pytest.mark.parametrize(("slept", "awake", "excused"), SLEEPS)
