@@ -216,10 +216,8 @@ class Promises:
         if vpc is None:
             return
         for table, row, _ in world.cloud.live():
-            inside = getattr(row, "order", row)
-            place = getattr(inside, "vpc", None) or getattr(inside, "namespace", None)
             long = world.loop.time() - (row.created - world.cloud.epoch) > IN_USE_SECONDS + world.cloud.lag
-            if table != "vpcs" and place == vpc.name and long and not row.leaving:
+            if table != "vpcs" and place_of(row) == (vpc.cluster.casefold(), vpc.name) and long and not row.leaving:
                 self._found("in use", f"DestroyVpc was sent for {vpc.name!r}, and {name_of(row)!r} is in it")
                 return
 

@@ -148,14 +148,19 @@ def test_no_vm_goes_while_a_snapshot_of_it_is_being_taken(court, after, found):
     assert court.oracles == found
 
 
-@pytest.mark.parametrize(("leaving", "found"), [(False, ["in use"]), (True, [])])
-def test_no_vpc_goes_while_something_is_in_it(court, leaving, found):
-    court.world.cloud.make_vpc("acme-mine", "Msc1", "stranger")
-    court.world.cloud.make_vm("prod", "acme-mine", "Msc1", "stranger")
+@pytest.mark.parametrize(
+    ("cluster", "leaving", "found"), [("Msc1", False, ["in use"]), ("Msc1", True, []), ("Hou1", False, [])]
+)
+def test_no_vpc_goes_while_something_is_in_it(court, cluster, leaving, found):
+    """Seed 93200344: a VPC of that name in another cluster is another VPC."""
+    for here in ("Msc1", "Hou1"):
+        assert court.world.cloud.make_vpc("acme-mine", here, "stranger")
+    assert court.world.cloud.make_vm("prod", "acme-mine", cluster, "stranger")
     court.passes(1000)
     if leaving:
-        court.world.cloud.end_vm("prod", "acme-mine", "Msc1")
-    vpc = next(row for row in court.world.cloud.world.vpcs.table.rows() if row.name == "acme-mine")
+        court.world.cloud.end_vm("prod", "acme-mine", cluster)
+    vpcs = court.world.cloud.world.vpcs.table.rows()
+    vpc = next(row for row in vpcs if (row.name, row.cluster) == ("acme-mine", "Msc1"))
     request = Request("DELETE", "/api/v1/vpc/Delete", (("Id", vpc.id),), SIGNED)
     court.judge.sent(court.operator, "DestroyVpc", request)
     assert court.oracles == found
