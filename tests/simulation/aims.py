@@ -18,6 +18,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "a VM elsewhere is looked for where the spec begins": ("full here, and free elsewhere",),
     "a start without capacity is repeated until there is some": ("no capacity to start",),
     "a newcomer does not queue": ("alternatives are full, too",),
+    "an alternative is ordered though its wait is not over": ("alternatives edited while nothing is free",),
     "a lost chosen name stays ours": ("made again",),
     "what came back after a doubted listing is taken for the same": ("made again in doubt",),
     "what came back is taken for the same": ("made again when missed",),

@@ -24,7 +24,9 @@ def _first_is_wrong(on: Stage) -> None:
 
 
 def _edited_while_nothing_is_free(on: Stage) -> None:
-    """The cloud has no capacity; meanwhile the owner takes the alternatives back, or names some."""
+    """The cloud has no capacity for the first; meanwhile the owner takes the alternatives back, or names some."""
+    if on.choose("what the cloud says of that", "refuses", "lets wait") == "refuses":
+        on.cloud.turn(create_without_capacity="refuse_503")
     on.cloud.set_capacity(0)
     placement = {"alternatives": [{"configuration": LARGER}]}
     patience = on.choose("patience", None, 20, 90)

@@ -72,3 +72,9 @@ def newcomer_does_not_queue() -> None:
     """Only who was refused itself waits; whoever comes later orders at once, and takes what has just come free."""
     original = waiting.newcomer
     replace(original, lambda f: None if waiting.waiting_since(f) is None else original(f))
+
+
+@named(CAPACITY, "an alternative is ordered though its wait is not over")
+def alternatives_count_at_once() -> None:
+    """What placement.waitSeconds says is not heeded."""
+    replace(offers.alternatives_from, lambda _: None)
