@@ -12,6 +12,8 @@ from gpucloud.sim.world.vms import Vm
 from simulation.rooms import Rooms
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simulation.books import Life
     from simulation.cloud import Row
     from simulation.world import World
@@ -29,6 +31,7 @@ class Recreating:
         self._world = world
         self._state: dict[str, str] = {}  # by UID: the state of the order in the last status
         self._recreated: dict[str, list[float]] = {}  # by UID: when an order followed a VM that had been seen
+        self._numbered: dict[str, dict[int, float]] = {}  # by UID: when each recreation was first recorded, by its number
         self._asking: dict[str, float] = {}  # by UID: when its spec last asked for recreation
         self._order: dict[str, object] = {}  # by UID: id of the last order
         self._made_from: dict[str, tuple[object, ...]] = {}  # by UID: of what spec the order was recorded
@@ -62,6 +65,8 @@ class Recreating:
         if by_operator and is_ready(life) and self.is_another(life):
             self._world.judge.found("another", f"{life.name} is Ready, and its VM was not made as its spec says")
         self._planned[life.uid] = life.status.get("replacement")
+        if by_operator and after == "Intended" and order.get("recreation"):
+            self._numbered.setdefault(life.uid, {}).setdefault(int(str(order["recreation"])), self._world.loop.time())
         if by_operator and before in SEEN and after == "Intended":
             self._recreates(life)
 
@@ -159,13 +164,17 @@ class Recreating:
         return next((row for row in self._world.cloud.world.vms.table.rows() if row.key == place), None)
 
     def is_limited(self, life: Life) -> bool:
-        """Whether an object has been recreated as often as may be."""
-        return self._within_the_hour(life) >= MOST
+        """Whether an object has been recreated as often as may be, also where a process knew what a restored etcd did not."""
+        numbered = self._since(life, self._numbered.get(life.uid, {}).values())
+        return max(self._within_the_hour(life), numbered) >= MOST
 
     def _within_the_hour(self, life: Life) -> int:
         """How often it was recreated, as far as its status could know: somebody may have changed that."""
+        return self._since(life, self._recreated.get(life.uid, ()))
+
+    def _since(self, life: Life, times: Iterable[float]) -> int:
         since = max(life.tampered_at, life.restored_at, self._world.loop.time() - HOUR)
-        return sum(at > since for at in self._recreated.get(life.uid, ()))
+        return sum(at > since for at in times)
 
     def _asked(self, life: Life) -> bool:
         """Whether its spec asks for recreation, or did until a moment ago."""

@@ -48,6 +48,18 @@ def test_what_a_restored_etcd_tells_nobody_is_ordered_again(court):
     assert court.oracles == []
 
 
+def test_a_process_counts_what_a_restored_etcd_does_not_tell(court):
+    """Seed 1765: the process knew that the VM was lost, and so that its order is a recreation."""
+    item = court.bought(**ASKS)
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    court.judge.restored()
+    for number in (1, 2, 3):
+        court.passes(60)
+        assert not court.judge.recreating.is_limited(life)
+        court.writes(item, order=life.status["order"] | {"state": "Intended", "recreation": number})
+    assert court.judge.recreating.is_limited(life)
+
+
 @pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["recreated"])])
 def test_a_wish_that_was_given_up_a_moment_ago_may_still_be_carried_out(court, after, found):
     item = court.bought(**ASKS)
