@@ -26,6 +26,7 @@ AIMS: dict[str, tuple[str, ...]] = {
     "what the acceptance names is not read": ("own-id",),
     "an accepted order is repeated without end": ("accepted and never made",),
     "a listing with another cluster's record is complete": ("half a listing",),
+    "a restart shortens the wait between destroying calls": ("accepted and not destroyed",),
     "gone after one listing": ("list-partial",),
     "what was destroyed waits like what was accepted": ("deleted at once",),
     "an accepted absence stays in force": ("accepted, then another key", "accounts"),

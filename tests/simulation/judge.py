@@ -214,7 +214,7 @@ class Judge(Ordering):
         if operation in {"DestroyServer", "DeleteSnapshot"}:
             self.waiting.destroys(name)
         if operation not in CREATES:
-            self._changes(operation, name, request)
+            self._changes(process, operation, name, request)
             return
         self._orders(process, operation, name, request)
 

@@ -94,13 +94,14 @@ class Ordering(Verdicts):
                 self.guarding.orders(process, life)
                 self.choosing.orders(life, self._world.cloud.orders.of(life.uid)[-1], self.heard_within())
 
-    def _changes(self, operation: str, name: str, request: Request) -> None:
+    def _changes(self, process: Process, operation: str, name: str, request: Request) -> None:
         """An operator sends a changing call for what is there: it counts for the objects that record this very thing."""
         asked = {key.lower(): str(value) for key, value in (*request.query, *_said(request).items())}
         place = (asked.get("namespace", ""), asked.get("cluster", "").casefold())
         about = [life for life in self.books.texts.mentioning(name) if life.kind == CHANGES[operation] and _is_in(life, place)]
         if operation in DESTROYS:
             self._destroys(operation, name, about)
+            self._destroys_again(process, operation, name, about)
         for life in self.books.texts.mentioning(name):
             life.mutations += life.now is not None
             life.failed = True
@@ -131,6 +132,16 @@ class Ordering(Verdicts):
             self.found(
                 "record", f"{operation} {name!r} was sent, and the status of {going[-1].name} says {said}, not Destroying"
             )
+
+    def _destroys_again(self, process: Process, operation: str, name: str, about: list[Life]) -> None:
+        """Of one object; a snapshot's may be the call of a VM that takes its snapshots along."""
+        going = [life for life in about if (life.status.get("order") or {}).get("state") == "Destroying"]
+        of_a_vm = operation == "DeleteSnapshot" and any(one.kind == "GpuVM" and one.deleting for one in self.books.standing())
+        if len(going) != 1 or going[0].now is None or of_a_vm:
+            return
+        for table, row, _ in self._world.cloud.called(name):
+            if KINDS_OF[table] == CHANGES[operation]:
+                self.waiting.destroys_again(process, going[0], row)
 
     def _ordered_for(self, recording: list[Life]) -> Life:
         """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.

@@ -13,18 +13,28 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulation.cloud import CREATES
+from simulation.cloud import CREATES, name_of
 from simulation.forgiving import ACCEPTED_GRACES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simulation.books import Intent, Life
-    from simulation.cloud import Order
+    from simulation.cloud import Order, Row
     from simulation.process import Process
     from simulation.world import World
 
+ROUNDING_SECONDS = 2.0  # times in status are whole seconds
 RESEND_SECONDS = 300.0  # the least wait for a snapshot that a VM's status records
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A destroying call: when it was sent, by whom, and for which order's record."""
+
+    at: float
+    sender: str
+    record: str
 
 
 @dataclass(slots=True)
@@ -45,6 +55,7 @@ class Waiting:
         self._ended: dict[str, float] = {}  # when a process ended, by its name
         self._destroyed: dict[str, float] = {}  # when a destroying call was last sent, by the name of what it destroys
         self._frees: dict[str, str] = {}  # by UID: the process that last sent a change of its finalizers
+        self._calls: dict[tuple[str, str], _Call] = {}  # the last destroying call, by UID and the name that it names
 
     def died(self, process: Process) -> None:
         """A process has ended, or sleeps."""
@@ -69,6 +80,26 @@ class Waiting:
     def destroys(self, name: str) -> None:
         """An operator sends a destroying call, by the name that it ordered or by the one that the cloud gave."""
         self._destroyed[self._world.cloud_names.get(name, name)] = self._world.loop.time()
+
+    def destroys_again(self, process: Process, life: Life, row: Row) -> None:
+        """A process sends a destroying call for what a status says is being destroyed: the wait for another's call is over.
+
+        Excused: what a listing lacked meanwhile, since no status tells whether the call before had left; what clocks differ by,
+        and a grace, for which a call may be announced before it is sent; somebody has done something since.
+        """
+        now, order = self._world.loop.time(), life.status.get("order") or {}
+        key, record = (life.uid, name_of(row)), str(order.get("id"))
+        before, self._calls[key] = self._calls.get(key), _Call(now, process.name, record)
+        if before is None or before.sender == process.name or before.record != record:
+            return
+        judge, skews = self._world.judge, [abs(one.skew) for one in self._world.processes]
+        told = max(life.tampered_at, life.disturbed_at, life.restored_at) >= before.at
+        if told or judge.has_lately_lacked(process.name, row, before.at):
+            return
+        wait = (ACCEPTED_GRACES - 1) * self._world.grace - 2 * max(skews, default=0.0) - ROUNDING_SECONDS
+        if now - before.at < wait:
+            words = f"{name_of(row)!r} is destroyed again by {process.name} {now - before.at:.1f} s after {before.sender}"
+            judge.found("waits", f"{words} sent that call")
 
     def orders(self, process: Process, life: Life, operation: str, name: str) -> None:
         """A process orders: the wait for each earlier order of this name is over."""

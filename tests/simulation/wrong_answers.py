@@ -40,6 +40,9 @@ def _accepted_and_not_destroyed(on: Stage) -> None:
 
     on.then(begins, begin)
     on.then(begins + lasts, end)
+    restarted = on.choose("restarted after", "none", "the first call", "the second call")
+    if restarted != "none":
+        on.then(begins + (4.0 if restarted == "the first call" else 11 * on.world.grace), on.killed)
 
 
 def _half_a_listing(on: Stage) -> None:

@@ -68,6 +68,9 @@ def an_order(name, state=OrderState.SEEN, vpc="acme", cluster="Msc1", **fields):
     return Order(state=state, name=name, cluster=cluster, vpc=vpc, **fields)
 
 
+NOT_CALLED = {"destroying_calls": None, "destroying_call_at": None}
+
+
 def known(order, *, ago=60.0, recorded=60.0, **fields):
     """An order whose record this process wrote ``recorded`` seconds ago, and which is in its state since ``ago`` seconds."""
     return orders.TrackedOrder(order, NOW - ago, recorded=NOW - recorded, **fields)
@@ -98,6 +101,8 @@ def tracked(base, before=None):
         else frozenset(product({before.order.id, record_id("ours", UID, before.order.name)}, OrderState))
     )
     at_first = takeover.take_over(before, order, ids, history.first_seen if before is None else NOW)
+    if at_first.order is not None:  # a destroying call that the status announces is this process's own, and not sent yet
+        at_first = replace(at_first, order=at_first.order.model_copy(update=NOT_CALLED))
     request = None if base.meta.deleting else base.asked.reconcile_request
     asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
     return evidence.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)

@@ -173,6 +173,12 @@ class Order(Model):
         Time | None,
         Field(description="When two listings in a row first lacked what bears a chosen name. Absent when a listing shows it."),
     ] = None
+    destroying_calls: Annotated[
+        int | None, Field(ge=1, le=1_000_000, description="How many destroying calls were announced. Absent: none.")
+    ] = None
+    destroying_call_at: Annotated[
+        Time | None, Field(description="When the last destroying call was announced, before it was sent.")
+    ] = None
 
 
 # Stands in a new object before the operator has seen it, so that no tool takes "no conditions" for "ready".

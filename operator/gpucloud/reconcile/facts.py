@@ -151,7 +151,8 @@ class Attempt:
     """The last call of one verb: when its outcome was known, and how often in a row it failed.
 
     ``acceptances``: how often the cloud has accepted this verb for these targets; ``targets``: snapshots or the request, if it
-    names some; ``answer``: what a call that only reads has shown.
+    names some; ``answer``: what a call that only reads has shown; ``recalled``: another process announced it, and nobody knows
+    whether it left, and what was answered. It counts as accepted.
     """
 
     verb: Verb
@@ -162,6 +163,7 @@ class Attempt:
     acceptances: int = 0
     targets: tuple[str, ...] = ()
     answer: str = ""
+    recalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ those by what a listing shows, and ``takeover.py`` begins with the state that an
 
 ``TrackedOrder`` is the record as this process knows it: ahead of the status by the answers since the last write, and with the
 times, on this process's own clock, from which the waits are counted. A new process counts each wait anew from its first sight
-of the record, so a restart can lengthen a wait of this table and never shorten one. Waits after a call that failed are counted
-from the call (``retry.py``) and end with the process: what was refused may be sent again at once, upon new listings.
+of the record, so a restart can lengthen a wait of this table and never shorten one. Only the wait between two destroying calls
+is counted from the time in the record. Waits after a creating call that failed are counted from the call (``retry.py``) and end
+with the process: what was refused may be sent again at once, upon new listings.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from gpucloud.reconcile.placement import as_ordered, cloud_placement
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, MAY_EXIST, TRANSITIONS, OrderEvent, transition
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.facts import Refusal
+    from datetime import datetime
+
+    from gpucloud.reconcile.facts import Now, Refusal
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
 
@@ -181,6 +184,34 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
     moved = after_event(tracked, OrderEvent.ASKED_AGAIN, now)
     anew = {"reorders": 0, "refused_generation": None}
     return replace(moved, order=(moved.order or tracked.order).model_copy(update=anew))
+
+
+def calls_of(order: Order | None) -> int:
+    """Return how many destroying calls the record tells of."""
+    return 0 if order is None else order.destroying_calls or 0
+
+
+def with_next_call(order: Order | None, recorded: Order | None, wall: datetime, grace: float) -> Order | None:
+    """Return the record with one destroying call more: as the status announces it already, or announced now.
+
+    A new process counts its wait from the announcement, so one that is older than a grace is made anew.
+    """
+    if order is None:
+        return None
+    calls, at = calls_of(order) + 1, wall
+    if recorded is not None and (recorded.id, recorded.destroying_calls) == (order.id, calls):
+        announced = recorded.destroying_call_at
+        at = announced if announced is not None and abs((wall - announced).total_seconds()) <= grace else wall
+    return order.model_copy(update={"destroying_calls": calls, "destroying_call_at": at})
+
+
+def called_before(order: Order, now: Now) -> float:
+    """Return when (mono) the destroying call was announced that another process has recorded.
+
+    If the clock of that process is ahead of this one's, the call counts as announced now.
+    """
+    announced = order.destroying_call_at or now.wall
+    return now.mono - max(0.0, (now.wall - announced).total_seconds())
 
 
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:

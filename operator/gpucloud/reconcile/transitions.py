@@ -107,7 +107,12 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     ),
     (S.LOST, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or its unique id is the recorded one, or {_ADOPTS}"),
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or {_KNOWN}"),
-    (S.DESTROYING, E.DESTROYED): Transition(S.DESTROYING, "the earlier call had no effect"),
+    (S.DESTROYING, E.DESTROYED): Transition(
+        S.DESTROYING,
+        f"the earlier call had no effect: a listing shows it that began {ACCEPTED_GRACES} graces after its announcement, 600 s "
+        "after the second one's, 900 s after a later one's. Sooner if a person asks, or if this process sent that call and it "
+        "was refused or not answered. Or no listing shows it, and another process had announced that call",
+    ),
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"
     ),

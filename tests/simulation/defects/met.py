@@ -14,6 +14,7 @@ from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.controller.pacing import WritePacer
 from gpucloud.engine.controller.urgency import urgent
 from gpucloud.engine.kinds import dependents, needs, sharing
+from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kinds.preconditions import Preconditions
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.runtime.supervisor import Supervisor
@@ -106,6 +107,12 @@ def restart_shortens_waits() -> None:
         missing_from,
         lambda tracked, grace, first_seen: missing_from(tracked, grace, first_seen) if tracked.own else first_seen,
     )
+
+
+@named(MET, "a restart shortens the wait between destroying calls")
+def destroyed_anew() -> None:
+    """A new process sends the destroying call at once, as if no status told of the one that was sent a moment ago."""
+    replace(OrderTracker.recall_destroying, lambda *_: None)
 
 
 @named(MET, "gone after one listing")

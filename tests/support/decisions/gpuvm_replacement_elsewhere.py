@@ -18,6 +18,7 @@ from support.gpuvmfacts import NAME
 from support.rows import LONG_KNOWN, Row
 
 HOME, AWAY, HUGE = "Msc1", "Hou1", "A100_40GB_PCIe_4x"
+CALLED = {"destroying_calls": 1, "destroying_call_at": WALL}
 THERE = {"cluster": AWAY}
 OFFERED = KnownNames(configurations=(SMALL, HUGE))
 ABSENT = Absent(NOW - 0.5, NOW - 8, NOW - 3)
@@ -72,7 +73,7 @@ ROWS = {
         Reason.REPLACING,
         action=Verb.DESTROY,
         status={
-            "order": an_order(NAME, OrderState.DESTROYING, cluster=AWAY, template=OLD, configuration=SMALL),
+            "order": an_order(NAME, OrderState.DESTROYING, cluster=AWAY, template=OLD, configuration=SMALL, **CALLED),
             "replacement": CONFIGURATION,
         },
     ),

@@ -12,6 +12,7 @@ from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.placement import moved_message
 from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, an_object
+from support.decisions.shared_announced import announced, announced_unlisted
 from support.rows import OLD, Row, tried
 
 NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
@@ -44,6 +45,7 @@ def fingerprint(k):
             Reason.DELETING,
             action=k.destroy,
         ),
+        **announced_unlisted(k),
         **{
             f"its cluster lacks it, and {why}": Row(
                 "an older record, or none: it may be where the spec said before",
@@ -230,17 +232,7 @@ def deletion(k):
             Reason.DELETING,
             looks=True,
         ),
-        "a destroy that was accepted is not repeated": Row(
-            "the record stays a while", k.leaving | {"status": k.going, "history": tried(k.destroy, ago=100)}, Reason.DELETING
-        ),
-        "a destroy without effect is repeated after five minutes": Row(
-            "it was lost inside the cloud",
-            k.leaving | {"status": k.going, "history": tried(k.destroy, ago=301)},
-            Reason.DELETION_BLOCKED,
-            action=k.destroy,
-            progress="Stalled",
-            says=("still lists", "spec.deletion.policy: Retain"),
-        ),
+        **announced(k),
         "a lost answer to a destroy is looked for, then repeated": Row(
             "it may not have been carried out",
             k.leaving | {"status": k.going, "history": tried(k.destroy, ago=31, **NO_ANSWER)},

@@ -323,7 +323,7 @@ for code, reason in (
     (500, "ApiError"),
     (503, "WaitingForCapacity"),
 ):
-    tries = {"extra": 2 * TRIES, "calls": {"DestroyServer": TRIES}}
+    tries = {"extra": 2 * TRIES, "calls": {"DestroyServer": TRIES}, "writes": TRIES}  # each call is announced
     WAITS[f"a recreation whose destruction is refused ({code})"] = Wait(
         "tried every five minutes", running(refuse("DestroyServer", code, fail), onLoss="Recreate"), f"False/{reason}", **tries
     )
@@ -331,7 +331,7 @@ for code, reason in (
         "tried every five minutes", running(refuse("DestroyServer", code, delete)), "False/DeletionBlocked", **tries
     )
 WAITS["a deletion without effect"] = Wait(
-    "repeated every 15 minutes", running(delete_in_vain), "False/DeletionBlocked", extra=8, calls={"DestroyServer": 4}
+    "repeated every 15 minutes", running(delete_in_vain), "False/DeletionBlocked", extra=8, calls={"DestroyServer": 4}, writes=4
 )
 
 

@@ -11,11 +11,11 @@ import pytest
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Sightings
-from gpucloud.reconcile.facts import Absent, CallHistory
+from gpucloud.reconcile.facts import Absent, CallHistory, Now
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
 from gpucloud.reconcile.transitions import MAY_EXIST
-from support.builders import a_reading, an_order
+from support.builders import START, a_reading, an_order
 from support.orderevents import (
     GRACE,
     HERE,
@@ -259,3 +259,56 @@ def test_a_request_to_order_again_is_kept_in_the_record_until_it_is_answered():
     overdue = replace(at(S.OVERDUE), order=at(S.OVERDUE).order.model_copy(update={"reorders": 3}))
     assert orders.asked_again(overdue, "t2", "t1", SINCE).order.reorders == 0
     assert orders.asked_again(overdue, None, "t1", SINCE) is overdue
+
+
+CALLED = START + timedelta(seconds=100)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "seconds", "at"),
+    [
+        pytest.param(None, 130, CALLED + timedelta(seconds=30), id="nothing is announced"),
+        pytest.param({"destroying_calls": 2, "destroying_call_at": CALLED}, 130, CALLED, id="it is announced"),
+        pytest.param(
+            {"destroying_calls": 2, "destroying_call_at": CALLED}, 131, CALLED + timedelta(seconds=31), id="too long ago"
+        ),
+        pytest.param(
+            {"destroying_calls": 2, "destroying_call_at": CALLED}, 69, CALLED - timedelta(seconds=31), id="the clock went back"
+        ),
+        pytest.param(
+            {"destroying_calls": 1, "destroying_call_at": CALLED}, 130, CALLED + timedelta(seconds=30), id="the call before"
+        ),
+        pytest.param(
+            {"id": "other", "destroying_calls": 2, "destroying_call_at": CALLED},
+            130,
+            CALLED + timedelta(seconds=30),
+            id="another order's",
+        ),
+    ],
+)
+def test_a_destroying_call_is_announced_with_its_number_and_time(recorded, seconds, at):
+    order = an_order("train", S.DESTROYING, destroying_calls=1, destroying_call_at=START)
+    written = None if recorded is None else order.model_copy(update=recorded)
+    told = orders.with_next_call(order, written, START + timedelta(seconds=seconds), GRACE)
+    assert (told.destroying_calls, told.destroying_call_at) == (2, at)
+
+
+@pytest.mark.parametrize(("seconds", "ago"), [(40, 60), (100, 0), (160, 0)])
+def test_a_call_of_another_process_is_as_old_as_its_record_says(seconds, ago):
+    """A clock that is ahead of this one's makes it no older."""
+    order = an_order("train", S.DESTROYING, destroying_call_at=START + timedelta(seconds=seconds))
+    assert orders.called_before(order, Now(CALLED, SINCE)) == SINCE - ago
+
+
+@pytest.mark.parametrize(
+    ("known", "recorded", "calls"),
+    [(1, 2, 2), (2, 1, 2), (None, 1, 1), (2, None, 2)],
+    ids=["later", "earlier", "first", "none"],
+)
+def test_a_later_call_of_another_process_counts(known, recorded, calls):
+    """Two replicas lead by turns: each counts the calls of the other."""
+    ours = an_order("train", S.DESTROYING, destroying_calls=known)
+    theirs = an_order("train", S.DESTROYING, destroying_calls=recorded, destroying_call_at=CALLED)
+    told = takeover.with_later_call(TrackedOrder(ours, SINCE, recorded=SINCE), theirs)
+    assert told.order.destroying_calls == calls
+    assert (told.order.destroying_call_at == CALLED) is (calls != known)

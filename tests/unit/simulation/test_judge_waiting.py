@@ -172,3 +172,46 @@ def test_what_is_to_stay_or_was_destroyed_or_lost_or_is_anothers_is_let_go_at_on
     court.world.actors.owner.delete(item)
     lets_go(court, court.operator, item)
     assert court.oracles == []
+
+
+@pytest.mark.parametrize(
+    ("after", "again_by", "record", "found"),
+    [
+        (100, "another", "x", ["waits"]),
+        (9 * GRACE - 1, "another", "x", []),
+        (100, "the same", "x", []),
+        (100, "another", "y", []),
+    ],
+)
+def test_a_process_waits_for_what_another_has_sent_for_destruction(court, after, again_by, record, found):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.world.cloud.only_pretends = True
+    court.passes(5)
+    court.destroys("a-x")
+    if again_by == "another":
+        court.operator = ends(court)
+    court.passes(after)
+    if record != "x":
+        status = court.judge.books.lives[item["metadata"]["uid"]].status
+        court.writes(item, order=status["order"] | {"id": record})
+    court.destroys("a-x")
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize("excuse", ["somebody asks", "a listing lacked it"])
+def test_the_next_process_may_send_it_at_once(court, excuse):
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.world.cloud.only_pretends = True
+    court.passes(5)
+    court.destroys("a-x")
+    court.operator = ends(court)
+    court.passes(10)
+    if excuse == "somebody asks":
+        court.world.actors.owner.annotate(item, reconcile_requested_at="now")
+    else:
+        asked = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED[:1])
+        court.world.cloud.carry_out(court.operator, "GetServers", asked, "list-empty")
+    court.destroys("a-x")
+    assert court.oracles == []

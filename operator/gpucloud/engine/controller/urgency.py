@@ -59,9 +59,10 @@ def _records(model: type[Status]) -> tuple[str, ...]:
 
 
 def _calls_recorded(status: Status) -> tuple[object, ...]:
-    """What a new process must find of a call that was sent: the state of the order, and the operation."""
+    """What a new process must find of a call that was sent: the order's state and last destroying call, and the operation."""
     fields = vars(status)
-    return getattr(fields.get("order"), "state", None), fields.get("operation")
+    order = fields.get("order")
+    return getattr(order, "state", None), getattr(order, "destroying_call_at", None), fields.get("operation")
 
 
 def _is_new(question: Callable[[Status], object], before: Status, after: Status) -> bool:

@@ -14,7 +14,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import DESTROYS, Absent, Unknown, UnknownReason
+from gpucloud.reconcile.facts import DESTROYS, Absent, Asked, Unknown, UnknownReason
 from gpucloud.reconcile.tenancy import bound_tenant
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class Observer:
         tracked = self._tracker.take_over(meta.uid, stored.order)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
+        answered = Asked(status.observed_generation, status.last_handled_reconcile_at)
+        self._tracker.recall_destroying(meta.uid, self._kind.subject.destroy, answered, now)
         nonce = self._deps.entropy.token_hex(8)
         found = self._find(stored, spec, account, here, tracked)
         seen = self._moved_on(stored, spec, account, Observed(now, here, found, tracked, nonce))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import OrderState
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.takeover import RecordVersion
 
 POWER = frozenset({Verb.START, Verb.STOP})
+DestroyingCall = tuple[int | None, datetime | None]
 
 
 @dataclass(slots=True)
@@ -38,6 +40,12 @@ class _Known:
     versions: frozenset[RecordVersion] = field(default_factory=frozenset)  # of records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
+    announced: frozenset[DestroyingCall] = field(default_factory=frozenset)  # destroying calls that this process has announced
+    called: DestroyingCall | None = None  # the last one that the call history tells of
+
+
+def _call_in(order: Order | None) -> DestroyingCall:
+    return (None, None) if order is None else (order.destroying_calls, order.destroying_call_at)
 
 
 def _place(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
@@ -69,6 +77,8 @@ class OrderTracker:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
         known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
+        if _call_in(recorded) not in known.announced:
+            known.tracked = takeover.with_later_call(known.tracked, recorded)
         if recorded is not None:
             known.versions |= {takeover.version_of(recorded)}
         return known.tracked
@@ -116,6 +126,7 @@ class OrderTracker:
             known = self._entry(uid)
             known.versions |= {takeover.version_of(order)}
             known.tracked = None if known.tracked is None else takeover.corrected(known.tracked, order)
+            known.announced |= {_call_in(order)}
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
@@ -163,12 +174,28 @@ class OrderTracker:
             now = self._clock.mono()
             known.tracked = orders.answered(known.tracked, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
-    def record_destroying(self, uid: str, refusal: Refusal | None, grace: float) -> None:
-        """Apply the sent destroying call, and its answer, to the order."""
+    def record_destroying(self, uid: str, refusal: Refusal | None, grace: float, recorded: Order | None) -> None:
+        """Apply the sent destroying call, as the status announced it, and its answer to the order."""
         known = self._entry(uid)
         if known.tracked is not None:
             now = self._clock.mono()
-            known.tracked = orders.destroy_answered(orders.destroying(known.tracked, now), refusal, grace, now)
+            called = takeover.with_later_call(orders.destroying(known.tracked, now), recorded)
+            known.tracked = orders.destroy_answered(called, refusal, grace, now)
+            known.called, known.announced = _call_in(called.order), frozenset()
+
+    def recall_destroying(self, uid: str, verb: Verb, asked: Asked, now: Now) -> None:
+        """Note the last destroying call that another process announced: it counts as accepted at that time.
+
+        So a restart shortens no wait between two such calls.
+        """
+        known = self._entry(uid)
+        order = None if known.tracked is None else known.tracked.order
+        if order is None or order.destroying_call_at is None or _call_in(order) == known.called:
+            return
+        calls, at = orders.calls_of(order), orders.called_before(order, now)
+        attempt = Attempt(verb, at, asked, acceptances=calls, recalled=True)
+        known.history = replace(self._history(known), attempts={**self._history(known).attempts, verb: attempt})
+        known.called = _call_in(order)
 
     def tenancy(self, uid: str) -> str | None:
         """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""

@@ -29,12 +29,13 @@ def await_gone(f: CloudFacts[Any, S, Any], found: Absent, prepare: Callable[[], 
     """Release the finalizer when two listings, both begun after the last call, lack the resource.
 
     If the name proves the owner, or this process knows its unique id, and has not sent the destroying call yet, it is sent even
-    so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little.
+    so, for what was seen and for what no record tells of: the listing may be partial, and the call costs little. What another
+    process had announced may never have left.
     """
     if f.state is OrderState.GONE:
         return release_gone(f, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
     attempt = f.attempt(f.subject.destroy)
-    if attempt is None and _is_destroyed_unlisted(f):
+    if (attempt is None or attempt.recalled) and _is_destroyed_unlisted(f):
         return prepare() or send(f, deleting(f))
     if attempt is not None and f.state is OrderState.DESTROYING and _is_certainly_refused(attempt):
         return _refused_unlisted(f, attempt, prepare)

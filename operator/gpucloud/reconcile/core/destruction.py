@@ -13,6 +13,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -55,13 +56,14 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = N
 def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
     """Return the mono time from which a listing that still shows the resource leads to the same call again.
 
-    What the cloud accepts without effect is sent again ever more rarely; a person who asks again waits a grace only.
+    What the cloud accepts without effect is sent again ever more rarely: after ten graces, then after ten minutes, and so on.
+    What another process announced counts as accepted. A person who asks again waits a grace only.
     """
     if attempt.refusal is not None:
         return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
     if attempt.asked != f.asked:
         return attempt.at + f.limits.grace
-    return attempt.at + resend_seconds(attempt.acceptances)
+    return attempt.at + (ACCEPTED_GRACES * f.limits.grace if attempt.acceptances < 2 else resend_seconds(attempt.acceptances))
 
 
 def resend_seconds(times: int) -> float:
@@ -75,10 +77,8 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
         return refused(f, failed.verdict(f, attempt), way_out)
     if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
         return None
-    words = (
-        f"The cloud accepted {attempt.verb} and still lists {what}; the call is repeated. If this goes on, ask the cloud's "
-        f"support. {way_out}"
-    )
+    sent = f"{attempt.verb} was sent, and the cloud" if attempt.recalled else f"The cloud accepted {attempt.verb} and"
+    words = f"{sent} still lists {what}; the call is repeated. If this goes on, ask the cloud's support. {way_out}"
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
@@ -88,11 +88,13 @@ def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
     If no record tells what was ordered, this one tells it from now on, and with which account. Another object's record in the
     status gives way to it: what bears this object's mark is destroyed.
     """
-    if f.order is not None:
-        return plan_action(f, f.subject.destroy, said, order=orders.destroying(f.tracked, f.now.mono).order, **changes)
-    found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
-    where: dict[str, Any] = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
-    return plan_action(f, f.subject.destroy, said, order=orders.destroying(found, f.now.mono).order, **where)
+    found = f.tracked
+    if f.order is None:
+        found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
+        changes = {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
+    order = orders.destroying(found, f.now.mono).order
+    announced = orders.with_next_call(order, f.status.order, f.now.wall, f.limits.grace)
+    return plan_action(f, f.subject.destroy, said, order=announced, **changes)
 
 
 def release_finalizer(f: CloudFacts[Any, S, Any], reason: Reason, note: str, warning: bool = False) -> Plan[S]:
