@@ -160,7 +160,7 @@ async def test_a_name_that_is_taken_out_of_the_spec_leaves_nothing_behind(it, re
     if restarted:
         await it.start()
     await it.until(lambda: it.ready == "Unknown/InvalidSpec")
-    assert "The order names 'prod'" in it.words
+    assert "Ordered as 'prod'" in it.words
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked")
     await asyncio.sleep(15 * GRACE)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gpucloud.reconcile.gpuvm import offers
+from gpucloud.reconcile.gpuvm import in_hand, offers
 from simulation.fleet import Fleet, resource
 from simulation.logs import SimulatedLog
 
@@ -21,7 +21,7 @@ def lived(objects):
     def count(frame, event, _arg):
         nonlocal calls, asked
         calls += event.endswith("call")
-        asked += event == "call" and frame.f_code.co_filename == offers.__file__
+        asked += event == "call" and frame.f_code.co_filename in {in_hand.__file__, offers.__file__}
 
     sys.setprofile(count)
     try:
