@@ -16,9 +16,10 @@ from gpucloud.reconcile.quota import Quota, Usage
 from gpucloud.reconcile.waiting_line import Line, Offer
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import NAME
-from support.rows import LONG_KNOWN, Row
+from support.rows import LONG_KNOWN, Row, noted
 
 WALL = START + timedelta(seconds=NOW)
+EARLIER = "train-tagaa-aaaaaaaaaa"  # made for an earlier object of the name
 SMALL, LARGE = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x"
 OLD = template.of(a_spec(replacePolicy="Recreate"))
 SPEC = a_spec(replacePolicy="Recreate", rootDiskGiB=300)
@@ -290,6 +291,25 @@ ROWS = {
         "nothing is created there",
         stands(plan=DISK, namespace_terminating=True),
         Reason.NAMESPACE_TERMINATING,
+    ),
+    "a VM is not destroyed while a VM of an earlier object of its name is unused": Row(
+        "nothing would be bought beside that one",
+        stands(plan=DISK, lookalikes=(EARLIER,)),
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says=(
+            f"The VM is not replaced: VM '{EARLIER}'",
+            "put the old value back",
+            "(destroys the running VM): kubectl annotate",
+        ),
+        status={"replacement": DISK, "order": OrderState.SEEN},
+    ),
+    "a VM is replaced beside one of an earlier object of its name if a person says so": Row(
+        "the annotation permits the purchase that follows, too",
+        stands(plan=DISK, lookalikes=(EARLIER,), meta=noted(BUY_ANYWAY="true")),
+        Reason.REPLACING,
+        action=Verb.DESTROY,
     ),
     "a VM is not destroyed for one that is beyond the limit on prices": Row(
         "the order would wait for room",

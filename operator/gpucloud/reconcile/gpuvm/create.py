@@ -94,19 +94,23 @@ def refused_for_good(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait if an unclaimed VM that was bought for an object of this name may be this object's VM."""
-    if (orders.may_exist(f.order) and not f.is_to_go) or not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
+    if orders.may_exist(f.order):
+        return None
+    way_out = "Destroy it, or adopt it by a new object (spec.vmName, spec.adoption: Required). To buy another"
+    return beside_lookalike(f, "Nothing is bought", f"made for an object of this name, and no object uses it. {way_out}")
+
+
+def beside_lookalike(f: VmFacts, opening: str, why_and_way_out: str) -> Plan[GpuVMStatus] | None:
+    """Wait while an unclaimed VM was bought for an object of this name, and no annotation says to buy another all the same.
+
+    ``opening`` says what is not done. ``why_and_way_out`` follows "VM … was", and ends before the command that does it.
+    """
+    if not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
-    return plan_status(
-        f,
-        stalled(
-            Reason.POSSIBLE_DUPLICATE,
-            f"Nothing is bought: VM {names} was made for an object of this name, and no object uses it. Destroy "
-            f"it, or adopt it by a new object (spec.vmName, spec.adoption: Required). To buy another{_no_effect(f)}: "
-            f"{buy_anyway(f)}",
-        ),
-        requeue_at=_backing_off(f, ROOM_RETRY_SECONDS),  # listings wake an object for its own name, not for theirs
-    )
+    words = f"{opening}: VM {names} was {why_and_way_out}{_no_effect(f)}: {buy_anyway(f)}"
+    again = _backing_off(f, ROOM_RETRY_SECONDS)  # listings wake an object for its own name, not for theirs
+    return plan_status(f, stalled(Reason.POSSIBLE_DUPLICATE, words), requeue_at=again)
 
 
 def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:

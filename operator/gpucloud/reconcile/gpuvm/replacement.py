@@ -24,7 +24,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
-from gpucloud.reconcile.gpuvm.create import duplicate, quota_exceeded, ssh_keys_missing
+from gpucloud.reconcile.gpuvm.create import beside_lookalike, quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.elsewhere import unsearched_before_replacement
 from gpucloud.reconcile.gpuvm.in_hand import is_in_hand, is_made_of, shown_offer
@@ -243,8 +243,15 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if _is_begun(f) or not _wanted(f):
         return None
     plan = _not_offered(f) or dependency_not_ready(f) or terminating(f) or ssh_keys_missing(f)
-    plan = plan or duplicate(f) or unsearched_before_replacement(f, _what(f))
+    plan = plan or _beside_lookalike(f) or unsearched_before_replacement(f, _what(f))
     return plan or quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+
+
+def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait while a VM of an earlier object of this name is unused: after the destruction nothing would be bought beside it."""
+    way_out = "Destroy that one, or put the old value back. To replace anyway (destroys the running VM)"
+    made = "made for an earlier object of this name, and no object uses it"
+    return beside_lookalike(f, "The VM is not replaced", f"{made}. {way_out}")
 
 
 def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
