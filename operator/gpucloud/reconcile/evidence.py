@@ -14,7 +14,16 @@ from gpucloud.reconcile import continuity
 from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
+from gpucloud.reconcile.order import (
+    BEING_MADE,
+    OUTSTANDING,
+    TrackedOrder,
+    after_event,
+    is_unproven,
+    may_exist,
+    uncalled,
+    unordered,
+)
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent
@@ -184,7 +193,7 @@ def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now:
     cluster = None if same_cluster(there.cluster, order.cluster) else there.cluster
     placed = Placement(None, cluster, None if there.vpc == order.vpc else there.vpc)
     fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None}
-    moved = after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now)
+    moved = uncalled(after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now))
     return replace(moved, absence_counts_from=None, unresolved=False, sightings=Sightings())
 
 
@@ -194,11 +203,14 @@ def recovered_from(tracked: TrackedOrder) -> float:
 
 
 def _recovered(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
-    """Return the order as seen again if its destruction had no effect, and nothing asks for it any more."""
+    """Return the order as seen again if its destruction had no effect, and nothing asks for it any more.
+
+    Its destroying calls say nothing of a later destruction.
+    """
     taken = tracked.sightings.last == found.as_of
     if tracked.state is not OrderState.DESTROYING or not (taken and proofs.spared) or found.as_of < recovered_from(tracked):
         return tracked
-    return replace(after_event(tracked, OrderEvent.RECOVERED, now), absence_counts_from=None)
+    return uncalled(replace(after_event(tracked, OrderEvent.RECOVERED, now), absence_counts_from=None))
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:

@@ -205,6 +205,13 @@ def with_next_call(order: Order | None, recorded: Order | None, wall: datetime, 
     return order.model_copy(update={"destroying_calls": calls, "destroying_call_at": at})
 
 
+def uncalled(tracked: TrackedOrder) -> TrackedOrder:
+    """Return the order without the destroying calls that its record tells of: their wait is over."""
+    if tracked.order is None:
+        return tracked
+    return replace(tracked, order=tracked.order.model_copy(update={"destroying_calls": None, "destroying_call_at": None}))
+
+
 def called_before(order: Order, now: Now) -> float:
     """Return when (mono) the destroying call was announced that another process has recorded.
 

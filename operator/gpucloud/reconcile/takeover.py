@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, withdrawn
+from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, uncalled, withdrawn
 from gpucloud.reconcile.transitions import OrderEvent
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ def _announced(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
     """Return the order that this process knows: where no record told of one, that it has itself announced as Destroying."""
     if known.order is not None or recorded is None or not _is_of_unknown_order(recorded):
         return known
-    uncalled = recorded.model_copy(update={"destroying_calls": None, "destroying_call_at": None})  # it is sent by its own plan
-    return replace(known, order=uncalled, unresolved=True)
+    return uncalled(replace(known, order=recorded, unresolved=True))  # the announced call is sent by its own plan
 
 
 def _with_template(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:

@@ -141,6 +141,27 @@ async def test_a_destruction_without_effect_is_no_recreation(it):
     assert (it.status["order"]["recreation"], len(it.status["recreations"])) == (1, 1)
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_destruction_without_effect_says_nothing_of_a_later_one(it, restarts):
+    """The first write of a deletion quoted a refusal of the day before, and its first call was counted as the second."""
+    await it.apply(onLoss="Recreate")
+    await it.until(lambda: it.ready == "True/Running")
+    await fails(it)
+    it.cloud.show("ONLINE")
+    await it.until(lambda: it.status["order"]["state"] == "Seen", 1200)
+    it.cloud.heal()
+    await asyncio.sleep(3600)
+    if restarts:
+        await it.start()
+        await asyncio.sleep(60)
+    written = len(it.kube.statuses)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    first = it.kube.statuses[written]
+    ready = next(one for one in first["conditions"] if one["type"] == "Ready")
+    assert (ready["reason"], first["order"]["destroyingCalls"]) == ("Deleting", 1)
+
+
 async def test_a_destruction_that_takes_long_lets_no_fourth_vm_be_bought_within_an_hour(it):
     """The hour began with the announcement of the destruction, half an hour before the new VM was ordered."""
     await it.apply(onLoss="Recreate")

@@ -14,7 +14,7 @@ from gpucloud.reconcile.continuity import Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
-from support.builders import a_record
+from support.builders import START, a_record
 from support.orderevents import (
     ADOPTS,
     CHOSEN,
@@ -266,10 +266,12 @@ FOLLOWED = dict.fromkeys((S.NOT_ORDERED, S.REFUSED, S.LOST, S.OVERDUE, S.UNCLEAR
 @pytest.mark.parametrize(("state", "then"), [*FOLLOWED.items(), (S.GONE, S.DESTROYING), (S.DESTROYING, S.DESTROYING)])
 def test_what_bears_the_mark_in_another_place_is_followed_there(state, then):
     before = replace(at(state, own=False), absence_counts_from=SINCE, sightings=Sightings(SINCE))
-    found = evidence.found_elsewhere(before, MARKED, THERE, SINCE + 9)
+    called = before.order.model_copy(update={"destroying_calls": 1, "destroying_call_at": START})
+    found = evidence.found_elsewhere(replace(before, order=called), MARKED, THERE, SINCE + 9)
     assert found.order.state is then
     assert placement.actual_identity(HERE, found.order) == THERE
     assert (found.absence_counts_from, found.sightings.last, found.own) == (None, None, False)
+    assert orders.calls_of(found.order) == 0, "no call was sent for that place"
 
 
 def test_what_no_record_told_of_is_followed_with_a_record_of_its_own():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Present, Refusal, Verb
+from gpucloud.reconcile.facts import DESTROYS, Asked, Attempt, CallHistory, Present, Refusal, Verb
 from gpucloud.reconcile.placement import current_placement
 from gpucloud.reconcile.tenancy import tenant_of
 
@@ -40,7 +40,7 @@ class _Known:
     versions: frozenset[RecordVersion] = field(default_factory=frozenset)  # of records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
-    announced: frozenset[DestroyingCall] = field(default_factory=frozenset)  # destroying calls that this process has announced
+    calls: frozenset[DestroyingCall] = field(default_factory=frozenset)  # that this process has announced or taken over
     called: DestroyingCall | None = None  # the last one that the call history tells of
 
 
@@ -77,8 +77,9 @@ class OrderTracker:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
         known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
-        if _call_in(recorded) not in known.announced:
+        if _call_in(recorded) not in known.calls:
             known.tracked = takeover.with_later_call(known.tracked, recorded)
+            known.calls |= {_call_in(recorded)}
         if recorded is not None:
             known.versions |= {takeover.version_of(recorded)}
         return known.tracked
@@ -114,8 +115,10 @@ class OrderTracker:
 
     def observe(self, uid: str, tracked: TrackedOrder, found: Observation[Any], proofs: Proofs, now: Now) -> TrackedOrder:
         """Return the order after an observation, and keep it, with the tenant of what is seen as the object's."""
-        tracked = evidence.observed(tracked, found, proofs, now, self.history(uid).first_seen)
+        before, tracked = tracked, evidence.observed(tracked, found, proofs, now, self.history(uid).first_seen)
         self.update(uid, tracked)
+        if (before.state, tracked.state) == (OrderState.DESTROYING, OrderState.SEEN):
+            self.forget_calls(uid, DESTROYS)
         if isinstance(found, Present) and tracked.state is OrderState.SEEN and not found.duplicate_records:
             self.record_tenant(uid, tenant_of(found.record))
         return tracked
@@ -126,7 +129,7 @@ class OrderTracker:
             known = self._entry(uid)
             known.versions |= {takeover.version_of(order)}
             known.tracked = None if known.tracked is None else takeover.corrected(known.tracked, order)
-            known.announced |= {_call_in(order)}
+            known.calls |= {_call_in(order)}
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
@@ -181,7 +184,8 @@ class OrderTracker:
             now = self._clock.mono()
             called = takeover.with_later_call(orders.destroying(known.tracked, now), recorded)
             known.tracked = orders.destroy_answered(called, refusal, grace, now)
-            known.called, known.announced = _call_in(called.order), frozenset()
+            known.called = _call_in(called.order)
+            known.calls = frozenset({known.called})
 
     def recall_destroying(self, uid: str, verb: Verb, asked: Asked, now: Now) -> None:
         """Note the last destroying call that another process announced: it counts as accepted at that time.
