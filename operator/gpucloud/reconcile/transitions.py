@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpucloud.kinds.common import OrderState
 
 ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing
+LONGEST_RESEND_SECONDS = 900.0  # between two destroying calls without effect, unless ten graces are longer: a VM is billed
 DESTROYED_WITHIN_SECONDS = 300.0  # from a destroying call to its effect, at the latest, unless it has none
 MOST_REORDERS = 3  # of one accepted order that never shows; then a person is asked
 
@@ -109,9 +110,10 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.LOST, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or {_KNOWN}"),
     (S.DESTROYING, E.DESTROYED): Transition(
         S.DESTROYING,
-        f"the earlier call had no effect: a listing shows it that began {ACCEPTED_GRACES} graces after its announcement, 600 s "
-        "after the second one's, 900 s after a later one's. Sooner if a person asks, or if this process sent that call and it "
-        "was refused or not answered. Or no listing shows it, and another process had announced that call",
+        f"the earlier call had no effect: a listing shows it that began {ACCEPTED_GRACES} graces after its announcement. Each "
+        f"further wait is twice as long, up to {LONGEST_RESEND_SECONDS:g} s, or {ACCEPTED_GRACES} graces if those are longer. "
+        "Sooner if a person asks, or if this process sent that call and it was refused or not answered. Or no listing shows "
+        "it, and another process had announced that call",
     ),
     (S.DESTROYING, E.MISSING): Transition(
         S.GONE, "two listings that began after the destroying call's answer lack it; without an answer, a grace later"

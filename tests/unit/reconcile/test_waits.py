@@ -162,3 +162,21 @@ def test_the_cloud_is_not_polled_for_what_only_kubernetes_can_tell(given, reason
     assert plan.status.conditions[0].reason == reason
     assert not plan.pending
     assert plan.requeue_at is not None
+
+
+@pytest.mark.parametrize(
+    ("grace", "waits"), [(30.0, (300, 600, 900, 900)), (60.0, (600, 900, 900)), (120.0, (1200, 1200, 1200))]
+)
+def test_a_destroying_call_without_effect_is_repeated_ever_more_rarely(grace, waits):
+    """First after ten graces, and then no longer than 900 s after the call before, unless ten graces are longer."""
+    going = bought("Deleting").model_copy(update={"order": an_order(our_name(), OrderState.DESTROYING)})
+    for calls, wait in enumerate(waits, 1):
+        attempt = Attempt(Verb.DESTROY, NOW - wait + 1, Asked(1), acceptances=calls)
+        history = replace(OLD, attempts={Verb.DESTROY: attempt})
+        here = {"meta": GOING, "status": going, "found": present(), "history": history, "limits": Limits(grace=grace)}
+        plan = gpuvm.decide(facts(**here))
+        assert (plan.action, plan.refresh_after) == (None, NOW + 1)
+        said = "The VM is being destroyed." if calls == 1 else "the call is repeated"
+        assert said in plan.status.conditions[0].message
+        later = replace(history, attempts={Verb.DESTROY: replace(attempt, at=NOW - wait)})
+        assert gpuvm.decide(facts(**here | {"history": later})).action is Verb.DESTROY

@@ -13,16 +13,13 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
-from gpucloud.reconcile.transitions import ACCEPTED_GRACES
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES, LONGEST_RESEND_SECONDS
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Attempt
 
 S = TypeVar("S", bound=CloudStatus)
-
-RESEND_SECONDS = 300.0  # an accepted destroying call without effect is sent again after this, and then ever more rarely
-LONGEST_RESEND_SECONDS = 900.0  # a VM that the cloud could destroy again is billed for no longer than this
 
 
 def deleting(f: CloudFacts[Any, Any, Any]) -> Verdict:
@@ -56,26 +53,27 @@ def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = N
 def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
     """Return the mono time from which a listing that still shows the resource leads to the same call again.
 
-    What the cloud accepts without effect is sent again ever more rarely: after ten graces, then after ten minutes, and so on.
-    What another process announced counts as accepted. A person who asks again waits a grace only.
+    What the cloud accepts without effect is sent again ever more rarely. What another process announced counts as accepted.
+    A person who asks again waits a grace only.
     """
     if attempt.refusal is not None:
         return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
     if attempt.asked != f.asked:
         return attempt.at + f.limits.grace
-    return attempt.at + (ACCEPTED_GRACES * f.limits.grace if attempt.acceptances < 2 else resend_seconds(attempt.acceptances))
+    return attempt.at + resend_wait(attempt.acceptances, f.limits.grace)
 
 
-def resend_seconds(times: int) -> float:
-    """Return how long a call that was sent so often in vain is not sent again."""
-    return min(RESEND_SECONDS * 2.0 ** min(max(times - 1, 0), 16), LONGEST_RESEND_SECONDS)
+def resend_wait(calls: int, grace: float) -> float:
+    """Return for how many seconds a call that was sent so often in vain is not sent again: ten graces, then twice as long."""
+    first = ACCEPTED_GRACES * grace
+    return min(first * 2.0 ** min(max(calls - 1, 0), 16), max(first, LONGEST_RESEND_SECONDS))
 
 
 def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out: str) -> Verdict | None:
     """Return the verdict of a destroying call that is sent again, or was; None while the first may still show its effect."""
     if attempt.refusal is not None:
         return refused(f, failed.verdict(f, attempt), way_out)
-    if attempt.acceptances < 2 and f.now.mono < attempt.at + RESEND_SECONDS:
+    if attempt.acceptances < 2 and f.now.mono < attempt.at + resend_wait(attempt.acceptances, f.limits.grace):
         return None
     sent = f"{attempt.verb} was sent, and the cloud" if attempt.recalled else f"The cloud accepted {attempt.verb} and"
     words = f"{sent} still lists {what}; the call is repeated. If this goes on, ask the cloud's support. {way_out}"

@@ -19,7 +19,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.delete import meanwhile
-from gpucloud.reconcile.core.destruction import again_from, resend_seconds
+from gpucloud.reconcile.core.destruction import again_from, resend_wait
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
 MOST_REQUESTS = 1000  # as the schema allows
+LEAST_WAIT_SECONDS = 300.0  # until a snapshot that the cloud was asked for, or may have been, is asked for again
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
 
 
@@ -207,10 +208,11 @@ def _again_from(f: VmFacts, known: FinalSnapshot, final: FinalSnapshotFacts, att
 
     What another process has announced, it may have sent right before its end: the wait begins anew when this one takes over.
     """
+    wait = max(LEAST_WAIT_SECONDS, resend_wait(known.requests, f.limits.grace))
     if attempt is None:
-        return final.requests.seen_at + resend_seconds(known.requests) if known.requests else -math.inf
+        return final.requests.seen_at + wait if known.requests else -math.inf
     if attempt.refusal is None and attempt.asked == f.asked:
-        return attempt.at + resend_seconds(known.requests)
+        return attempt.at + wait
     return again_from(f, attempt)
 
 
