@@ -10,6 +10,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpuvm, gpuvpc
+from gpucloud.reconcile.core.destruction import deleting, send
 from gpucloud.reconcile.facts import (
     Asked,
     Attempt,
@@ -23,6 +24,7 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
+from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 from support.builders import NOW, START, a_spec, a_status, an_object, an_order, facts, known, our_name, present
 from support.rows import OLD
@@ -180,3 +182,10 @@ def test_a_destroying_call_without_effect_is_repeated_ever_more_rarely(grace, wa
         assert said in plan.status.conditions[0].message
         later = replace(history, attempts={Verb.DESTROY: replace(attempt, at=NOW - wait)})
         assert gpuvm.decide(facts(**here | {"history": later})).action is Verb.DESTROY
+
+
+def test_a_destroying_call_without_a_record_announces_every_change_of_the_status():
+    """The account that is noted with it took the place of the other changes."""
+    f = facts(meta=GOING, status=a_status("Deleting"), found=present(), tracked=TrackedOrder(None, NOW))
+    plan = send(f, deleting(f), vm_id="vm-1")
+    assert (plan.status.order.state, plan.status.account, plan.status.vm_id) == (OrderState.DESTROYING, f.account.name, "vm-1")
