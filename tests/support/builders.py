@@ -68,9 +68,6 @@ def an_order(name, state=OrderState.SEEN, vpc="acme", cluster="Msc1", **fields):
     return Order(state=state, name=name, cluster=cluster, vpc=vpc, **fields)
 
 
-NOT_CALLED = {"destroying_calls": None, "destroying_call_at": None}
-
-
 def known(order, *, ago=60.0, recorded=60.0, **fields):
     """An order whose record this process wrote ``recorded`` seconds ago, and which is in its state since ``ago`` seconds."""
     return orders.TrackedOrder(order, NOW - ago, recorded=NOW - recorded, **fields)
@@ -102,7 +99,7 @@ def tracked(base, before=None):
     )
     at_first = takeover.take_over(before, order, ids, history.first_seen if before is None else NOW)
     if at_first.order is not None:  # a destroying call that the status announces is this process's own, and not sent yet
-        at_first = replace(at_first, order=at_first.order.model_copy(update=NOT_CALLED))
+        at_first = replace(at_first, order=at_first.order.model_copy(update={"destroying_call": None}))
     request = None if base.meta.deleting else base.asked.reconcile_request
     asked = orders.asked_again(at_first, request, base.status.last_handled_reconcile_at, NOW)
     return evidence.observed(asked, base.found, proofs(base), a_reading(NOW), history.first_seen)

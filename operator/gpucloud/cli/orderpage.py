@@ -47,7 +47,7 @@ _ABOUT = (
     "object, and its result. The record is written before the order is sent, and kept until the object is gone. Its state "
     "changes only as this table says, and only with the proof that the row names. In the table *it* is the VM, VPC or "
     "snapshot. A *grace* is `--create-grace-seconds` (30 seconds by default). The wait between "
-    "two destroying calls is counted from `destroyingCallAt`, which is written with `destroyingCalls` before each of them. "
+    "two destroying calls is counted from `destroyingCall.announcedAt`, which is written before each of them. "
     "Each process counts every other wait from what it saw itself, so a restart shortens no wait of this table. After a "
     "creating call that was refused, a process waits before it sends the call again, up to 5 minutes where the cloud calls a "
     "name taken. A new process does not know of that wait: it may send the call again at once, when its own listings lack the "

@@ -120,6 +120,19 @@ class Origin(StrEnum):
     ADOPTED = "Adopted"
 
 
+MOST_DESTROYING_CALLS = 1_000_000
+
+
+class DestroyingCall(Model):
+    """A destroying call for what was ordered. Written before it is sent."""
+
+    number: Annotated[
+        int,
+        Field(ge=1, le=MOST_DESTROYING_CALLS, description="How many destroying calls were announced, this one included."),
+    ]
+    announced_at: Annotated[Time, Field(description="When it was announced, before it was sent.")]
+
+
 class Order(Model):
     """The record of the one order for this object: written before the order is sent, and kept until the object is gone."""
 
@@ -173,11 +186,8 @@ class Order(Model):
         Time | None,
         Field(description="When two listings in a row first lacked what bears a chosen name. Absent when a listing shows it."),
     ] = None
-    destroying_calls: Annotated[
-        int | None, Field(ge=1, le=1_000_000, description="How many destroying calls were announced. Absent: none.")
-    ] = None
-    destroying_call_at: Annotated[
-        Time | None, Field(description="When the last destroying call was announced, before it was sent.")
+    destroying_call: Annotated[
+        DestroyingCall | None, Field(description="The last destroying call that was announced. Absent: none.")
     ] = None
 
 

@@ -21,7 +21,6 @@ from gpucloud.reconcile.order import (
     after_event,
     is_unproven,
     may_exist,
-    uncalled,
     unordered,
 )
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
@@ -192,8 +191,8 @@ def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now:
         order = unordered(here, proofs.uid, proofs.nonce)
     cluster = None if same_cluster(there.cluster, order.cluster) else there.cluster
     placed = Placement(None, cluster, None if there.vpc == order.vpc else there.vpc)
-    fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None}
-    moved = uncalled(after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now))
+    fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None, "destroying_call": None}
+    moved = after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now)
     return replace(moved, absence_counts_from=None, unresolved=False, sightings=Sightings())
 
 
@@ -207,10 +206,13 @@ def _recovered(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
 
     Its destroying calls say nothing of a later destruction.
     """
-    taken = tracked.sightings.last == found.as_of
-    if tracked.state is not OrderState.DESTROYING or not (taken and proofs.spared) or found.as_of < recovered_from(tracked):
+    order, taken = tracked.order, tracked.sightings.last == found.as_of
+    if order is None or order.state is not OrderState.DESTROYING or not (taken and proofs.spared):
         return tracked
-    return uncalled(replace(after_event(tracked, OrderEvent.RECOVERED, now), absence_counts_from=None))
+    if found.as_of < recovered_from(tracked):
+        return tracked
+    uncalled = replace(tracked, order=order.model_copy(update={"destroying_call": None}), absence_counts_from=None)
+    return after_event(uncalled, OrderEvent.RECOVERED, now)
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:

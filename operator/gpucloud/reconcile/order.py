@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Order, OrderState
+from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, Order, OrderState
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.continuity import Sightings
 from gpucloud.reconcile.ownership import record_id
@@ -186,9 +186,9 @@ def asked_again(tracked: TrackedOrder, request: str | None, handled: str | None,
     return replace(moved, order=(moved.order or tracked.order).model_copy(update=anew))
 
 
-def calls_of(order: Order | None) -> int:
+def calls_of(order: Order) -> int:
     """Return how many destroying calls the record tells of."""
-    return 0 if order is None else order.destroying_calls or 0
+    return 0 if order.destroying_call is None else order.destroying_call.number
 
 
 def with_next_call(order: Order | None, recorded: Order | None, wall: datetime, grace: float) -> Order | None:
@@ -198,27 +198,19 @@ def with_next_call(order: Order | None, recorded: Order | None, wall: datetime, 
     """
     if order is None:
         return None
-    calls, at = calls_of(order) + 1, wall
-    if recorded is not None and (recorded.id, recorded.destroying_calls) == (order.id, calls):
-        announced = recorded.destroying_call_at
-        at = announced if announced is not None and abs((wall - announced).total_seconds()) <= grace else wall
-    return order.model_copy(update={"destroying_calls": calls, "destroying_call_at": at})
+    number = min(calls_of(order) + 1, MOST_DESTROYING_CALLS)
+    call = None if recorded is None or recorded.id != order.id else recorded.destroying_call
+    if call is None or call.number != number or abs((wall - call.announced_at).total_seconds()) > grace:
+        call = DestroyingCall(number=number, announced_at=wall)
+    return order.model_copy(update={"destroying_call": call})
 
 
-def uncalled(tracked: TrackedOrder) -> TrackedOrder:
-    """Return the order without the destroying calls that its record tells of: their wait is over."""
-    if tracked.order is None:
-        return tracked
-    return replace(tracked, order=tracked.order.model_copy(update={"destroying_calls": None, "destroying_call_at": None}))
-
-
-def called_before(order: Order, now: Now) -> float:
+def called_before(call: DestroyingCall, now: Now) -> float:
     """Return when (mono) the destroying call was announced that another process has recorded.
 
     If the clock of that process is ahead of this one's, the call counts as announced now.
     """
-    announced = order.destroying_call_at or now.wall
-    return now.mono - max(0.0, (now.wall - announced).total_seconds())
+    return now.mono - max(0.0, (now.wall - call.announced_at).total_seconds())
 
 
 def destroying(tracked: TrackedOrder, now: float) -> TrackedOrder:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, uncalled, withdrawn
+from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, withdrawn
 from gpucloud.reconcile.transitions import OrderEvent
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def _announced(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
     """Return the order that this process knows: where no record told of one, that it has itself announced as Destroying."""
     if known.order is not None or recorded is None or not _is_of_unknown_order(recorded):
         return known
-    return uncalled(replace(known, order=recorded, unresolved=True))  # the announced call is sent by its own plan
+    uncalled = recorded.model_copy(update={"destroying_call": None})  # it is sent by its own plan
+    return replace(known, order=uncalled, unresolved=True)
 
 
 def _with_template(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
@@ -76,8 +77,7 @@ def with_later_call(known: TrackedOrder, recorded: Order | None) -> TrackedOrder
     """Return the order that this process knows, with a destroying call that the status tells of and this process does not."""
     if known.order is None or recorded is None or known.order.id != recorded.id or calls_of(recorded) <= calls_of(known.order):
         return known
-    told = {name: getattr(recorded, name) for name in ("destroying_calls", "destroying_call_at")}
-    return replace(known, order=known.order.model_copy(update=told))
+    return replace(known, order=known.order.model_copy(update={"destroying_call": recorded.destroying_call}))
 
 
 def corrected(known: TrackedOrder, written: Order) -> TrackedOrder:

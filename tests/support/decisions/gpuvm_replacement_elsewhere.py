@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import DestroyingCall, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import template
@@ -18,7 +18,7 @@ from support.gpuvmfacts import NAME
 from support.rows import LONG_KNOWN, Row
 
 HOME, AWAY, HUGE = "Msc1", "Hou1", "A100_40GB_PCIe_4x"
-CALLED = {"destroying_calls": 1, "destroying_call_at": WALL}
+CALLED = {"destroying_call": DestroyingCall(number=1, announced_at=WALL)}
 THERE = {"cluster": AWAY}
 OFFERED = KnownNames(configurations=(SMALL, HUGE))
 ABSENT = Absent(NOW - 0.5, NOW - 8, NOW - 3)

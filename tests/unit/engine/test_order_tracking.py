@@ -9,13 +9,13 @@ import pytest
 
 from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.kinds.order_tracking import OrderTracker
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import DestroyingCall, OrderState
 from gpucloud.reconcile.facts import DESTROYS, Asked, Now, Verb
 from support.builders import START, an_order
 from support.fakes import HandClock
 from support.orderevents import INVALID, SPARED, shown
 
-CALLED = an_order("train", OrderState.DESTROYING, destroying_calls=1, destroying_call_at=START)
+CALLED = an_order("train", OrderState.DESTROYING, destroying_call=DestroyingCall(number=1, announced_at=START))
 GRACE = 30.0
 
 
@@ -35,5 +35,5 @@ def test_a_destruction_without_effect_is_over_while_the_status_tells_of_it_still
         tracked = tracker.take_over("u", CALLED)
         tracker.recall_destroying("u", Verb.DESTROY, Asked(1), now)
         seen = tracker.observe("u", tracked, shown(clock.now), SPARED, replace(now, mono=clock.now))
-    assert (seen.order.state, seen.order.destroying_calls) == (OrderState.SEEN, None)
+    assert (seen.order.state, seen.order.destroying_call) == (OrderState.SEEN, None)
     assert DESTROYS.isdisjoint(tracker.history("u").attempts)

@@ -159,7 +159,7 @@ async def test_a_destruction_without_effect_says_nothing_of_a_later_one(it, rest
     await it.until(lambda: it.gone, 900)
     first = it.kube.statuses[written]
     ready = next(one for one in first["conditions"] if one["type"] == "Ready")
-    assert (ready["reason"], first["order"]["destroyingCalls"]) == ("Deleting", 1)
+    assert (ready["reason"], first["order"]["destroyingCall"]["number"]) == ("Deleting", 1)
 
 
 async def test_a_destruction_that_takes_long_lets_no_fourth_vm_be_bought_within_an_hour(it):

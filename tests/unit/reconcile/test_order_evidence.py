@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Origin
+from gpucloud.kinds.common import DestroyingCall, Origin
 from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness, Sightings
@@ -266,12 +266,12 @@ FOLLOWED = dict.fromkeys((S.NOT_ORDERED, S.REFUSED, S.LOST, S.OVERDUE, S.UNCLEAR
 @pytest.mark.parametrize(("state", "then"), [*FOLLOWED.items(), (S.GONE, S.DESTROYING), (S.DESTROYING, S.DESTROYING)])
 def test_what_bears_the_mark_in_another_place_is_followed_there(state, then):
     before = replace(at(state, own=False), absence_counts_from=SINCE, sightings=Sightings(SINCE))
-    called = before.order.model_copy(update={"destroying_calls": 1, "destroying_call_at": START})
+    called = before.order.model_copy(update={"destroying_call": DestroyingCall(number=1, announced_at=START)})
     found = evidence.found_elsewhere(replace(before, order=called), MARKED, THERE, SINCE + 9)
     assert found.order.state is then
     assert placement.actual_identity(HERE, found.order) == THERE
     assert (found.absence_counts_from, found.sightings.last, found.own) == (None, None, False)
-    assert orders.calls_of(found.order) == 0, "no call was sent for that place"
+    assert found.order.destroying_call is None, "no call was sent for that place"
 
 
 def test_what_no_record_told_of_is_followed_with_a_record_of_its_own():

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from gpucloud.kinds.common import DestroyingCall
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Sightings
@@ -264,51 +265,48 @@ def test_a_request_to_order_again_is_kept_in_the_record_until_it_is_answered():
 CALLED = START + timedelta(seconds=100)
 
 
+def call(number, at=CALLED):
+    return None if number is None else DestroyingCall(number=number, announced_at=at)
+
+
 @pytest.mark.parametrize(
-    ("recorded", "seconds", "at"),
+    ("recorded", "seconds", "after"),
     [
-        pytest.param(None, 130, CALLED + timedelta(seconds=30), id="nothing is announced"),
-        pytest.param({"destroying_calls": 2, "destroying_call_at": CALLED}, 130, CALLED, id="it is announced"),
-        pytest.param(
-            {"destroying_calls": 2, "destroying_call_at": CALLED}, 131, CALLED + timedelta(seconds=31), id="too long ago"
-        ),
-        pytest.param(
-            {"destroying_calls": 2, "destroying_call_at": CALLED}, 69, CALLED - timedelta(seconds=31), id="the clock went back"
-        ),
-        pytest.param(
-            {"destroying_calls": 1, "destroying_call_at": CALLED}, 130, CALLED + timedelta(seconds=30), id="the call before"
-        ),
-        pytest.param(
-            {"id": "other", "destroying_calls": 2, "destroying_call_at": CALLED},
-            130,
-            CALLED + timedelta(seconds=30),
-            id="another order's",
-        ),
+        pytest.param(None, 130, 30, id="nothing is announced"),
+        pytest.param({"destroying_call": call(2)}, 130, 0, id="it is announced"),
+        pytest.param({"destroying_call": call(2)}, 131, 31, id="too long ago"),
+        pytest.param({"destroying_call": call(2)}, 69, -31, id="the clock went back"),
+        pytest.param({"destroying_call": call(1)}, 130, 30, id="the call before"),
+        pytest.param({"id": "other", "destroying_call": call(2)}, 130, 30, id="another order's"),
     ],
 )
-def test_a_destroying_call_is_announced_with_its_number_and_time(recorded, seconds, at):
-    order = an_order("train", S.DESTROYING, destroying_calls=1, destroying_call_at=START)
+def test_a_destroying_call_is_announced_with_its_number_and_time(recorded, seconds, after):
+    order = an_order("train", S.DESTROYING, destroying_call=call(1, START))
     written = None if recorded is None else order.model_copy(update=recorded)
-    told = orders.with_next_call(order, written, START + timedelta(seconds=seconds), GRACE)
-    assert (told.destroying_calls, told.destroying_call_at) == (2, at)
+    announced = orders.with_next_call(order, written, START + timedelta(seconds=seconds), GRACE)
+    assert announced.destroying_call == call(2, CALLED + timedelta(seconds=after))
+
+
+def test_no_destroying_call_has_a_number_that_the_schema_forbids():
+    """Somebody may edit a status."""
+    order = an_order("train", S.DESTROYING, destroying_call=call(1_000_000, START))
+    assert orders.with_next_call(order, order, CALLED, GRACE).destroying_call == call(1_000_000)
 
 
 @pytest.mark.parametrize(("seconds", "ago"), [(40, 60), (100, 0), (160, 0)])
 def test_a_call_of_another_process_is_as_old_as_its_record_says(seconds, ago):
     """A clock that is ahead of this one's makes it no older."""
-    order = an_order("train", S.DESTROYING, destroying_call_at=START + timedelta(seconds=seconds))
-    assert orders.called_before(order, Now(CALLED, SINCE)) == SINCE - ago
+    assert orders.called_before(call(1, START + timedelta(seconds=seconds)), Now(CALLED, SINCE)) == SINCE - ago
 
 
 @pytest.mark.parametrize(
-    ("known", "recorded", "calls"),
-    [(1, 2, 2), (2, 1, 2), (None, 1, 1), (2, None, 2)],
+    ("known", "recorded", "counts"),
+    [(1, 2, True), (2, 1, False), (None, 1, True), (2, None, False)],
     ids=["later", "earlier", "first", "none"],
 )
-def test_a_later_call_of_another_process_counts(known, recorded, calls):
+def test_a_later_call_of_another_process_counts(known, recorded, counts):
     """Two replicas lead by turns: each counts the calls of the other."""
-    ours = an_order("train", S.DESTROYING, destroying_calls=known)
-    theirs = an_order("train", S.DESTROYING, destroying_calls=recorded, destroying_call_at=CALLED)
+    ours = an_order("train", S.DESTROYING, destroying_call=call(known, START))
+    theirs = an_order("train", S.DESTROYING, destroying_call=call(recorded))
     told = takeover.with_later_call(TrackedOrder(ours, SINCE, recorded=SINCE), theirs)
-    assert told.order.destroying_calls == calls
-    assert (told.order.destroying_call_at == CALLED) is (calls != known)
+    assert told.order.destroying_call == (theirs if counts else ours).destroying_call

@@ -53,5 +53,5 @@ def test_it_is_destroyed_again_as_late_as_without_a_restart(kills):
     world.run()
     waits = [later - earlier for earlier, later in zip(world.calls, world.calls[1:], strict=False)]
     assert waits == pytest.approx([TEN_GRACES, TWICE, LONGEST], abs=5.0)
-    assert world.recorded["destroyingCalls"] == 3
+    assert world.recorded["destroyingCall"]["number"] == 3
     assert world.judge.violations == []

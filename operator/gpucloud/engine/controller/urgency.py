@@ -62,7 +62,7 @@ def _calls_recorded(status: Status) -> tuple[object, ...]:
     """What a new process must find of a call that was sent: the order's state and last destroying call, and the operation."""
     fields = vars(status)
     order = fields.get("order")
-    return getattr(order, "state", None), getattr(order, "destroying_call_at", None), fields.get("operation")
+    return getattr(order, "state", None), getattr(order, "destroying_call", None), fields.get("operation")
 
 
 def _is_new(question: Callable[[Status], object], before: Status, after: Status) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import OrderState
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.common import DestroyingCall, Order
     from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Now, Observation
     from gpucloud.reconcile.order import TrackedOrder
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.takeover import RecordVersion
 
 POWER = frozenset({Verb.START, Verb.STOP})
-DestroyingCall = tuple[int | None, datetime | None]
 
 
 @dataclass(slots=True)
@@ -40,12 +38,8 @@ class _Known:
     versions: frozenset[RecordVersion] = field(default_factory=frozenset)  # of records that this process wrote or took over
     tenancy: str | None = None  # of what a listing showed
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
-    calls: frozenset[DestroyingCall] = field(default_factory=frozenset)  # that this process has announced or taken over
+    calls: frozenset[DestroyingCall | None] = field(default_factory=frozenset)  # that this process has announced or taken over
     called: DestroyingCall | None = None  # the last one that the call history tells of
-
-
-def _call_in(order: Order | None) -> DestroyingCall:
-    return (None, None) if order is None else (order.destroying_calls, order.destroying_call_at)
 
 
 def _place(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
@@ -77,10 +71,10 @@ class OrderTracker:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
         known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
-        if _call_in(recorded) not in known.calls:
-            known.tracked = takeover.with_later_call(known.tracked, recorded)
-            known.calls |= {_call_in(recorded)}
         if recorded is not None:
+            if recorded.destroying_call not in known.calls:
+                known.tracked = takeover.with_later_call(known.tracked, recorded)
+            known.calls |= {recorded.destroying_call}
             known.versions |= {takeover.version_of(recorded)}
         return known.tracked
 
@@ -129,7 +123,7 @@ class OrderTracker:
             known = self._entry(uid)
             known.versions |= {takeover.version_of(order)}
             known.tracked = None if known.tracked is None else takeover.corrected(known.tracked, order)
-            known.calls |= {_call_in(order)}
+            known.calls |= {order.destroying_call}
 
     def mark_new(self, uid: str) -> None:
         """Note that the object had no finalizer and no order record when first seen: no call can have been sent for it."""
@@ -184,7 +178,7 @@ class OrderTracker:
             now = self._clock.mono()
             called = takeover.with_later_call(orders.destroying(known.tracked, now), recorded)
             known.tracked = orders.destroy_answered(called, refusal, grace, now)
-            known.called = _call_in(called.order)
+            known.called = None if called.order is None else called.order.destroying_call
             known.calls = frozenset({known.called})
 
     def recall_destroying(self, uid: str, verb: Verb, asked: Asked, now: Now) -> None:
@@ -194,12 +188,12 @@ class OrderTracker:
         """
         known = self._entry(uid)
         order = None if known.tracked is None else known.tracked.order
-        if order is None or order.destroying_call_at is None or _call_in(order) == known.called:
+        call = None if order is None else order.destroying_call
+        if call is None or call == known.called:
             return
-        calls, at = orders.calls_of(order), orders.called_before(order, now)
-        attempt = Attempt(verb, at, asked, acceptances=calls, recalled=True)
+        attempt = Attempt(verb, orders.called_before(call, now), asked, acceptances=call.number, recalled=True)
         known.history = replace(self._history(known), attempts={**self._history(known).attempts, verb: attempt})
-        known.called = _call_in(order)
+        known.called = call
 
     def tenancy(self, uid: str) -> str | None:
         """Return the tenant of what was seen, or ordered and may exist; None while this process does not know it."""
