@@ -43,7 +43,7 @@ class Calling:
             "Replacing": self._stays,
             "Rejected": self._was_refused,
             "ApiError": self._is_refused_in_disguise,
-            "NotFound": self._is_required,
+            "NotFound": lambda life: self._is_required(life) or self._lacks_its_image(life),
             "SourceNotFound": self._lacks_its_source,
             # Something else is in the way.
             "Conflict": self._is_in_conflict,
@@ -180,6 +180,19 @@ class Calling:
         """Whether the spec wants what is there, and there is none."""
         wanted = life.spec.get("adoption") == "Required"
         return wanted and not any(name_of(row) == life.wanted_name for row, _ in self._rows(life))
+
+    def _lacks_its_image(self, life: Life) -> bool:
+        """Whether the GpuSnapshot that its disk is made from has no snapshot in the VPC of its order."""
+        named = ((life.spec.get("image") or {}).get("snapshotRef") or {}).get("name")
+        order, namespace = life.status.get("order") or {}, life.last["metadata"]["namespace"]
+        place = (str(order.get("cluster")).casefold(), order.get("vpc"))
+        sources = [
+            one
+            for one in self._world.judge.books.standing()
+            if one.kind == "GpuSnapshot"
+            and (one.last["metadata"]["namespace"], one.last["metadata"]["name"]) == (namespace, named)
+        ]
+        return any(place not in {place_of(row) for row in self._called(one)} for one in sources)
 
     def _lacks_its_source(self, life: Life) -> bool:
         """Whether there is no VM of the name, VPC and cluster that a snapshot's spec says."""

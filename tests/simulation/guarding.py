@@ -183,6 +183,9 @@ class Guarding:
         return self.on and life.kind == "GpuVM" and _entered(life) is not None and not self._is_released(life)
 
     def _has_room(self, life: Life) -> bool:
+        """Whether no limit keeps it from being ordered, as one on prices does with what the catalogue does not know."""
+        if self._settings.max_price_per_hour_per_namespace and not _price(life):
+            return False
         settings, namespace = self._settings, life.last["metadata"]["namespace"]
         others = [one for one in self._world.judge.books.standing() if one.kind == "GpuVM" and one is not life]
         counting = [one for one in others if (one.status.get("order") or {}).get("state", "NotOrdered") not in HOLDS_NO_ROOM]

@@ -47,14 +47,15 @@ class Recreating:
         self._state.clear()
 
     def committed(self, life: Life, *, by_operator: bool) -> None:
-        """An object has changed. A status that was restored from another object's backup tells of no VM of this one."""
+        """An object has changed. A record of another object's backup tells of no VM of this one, nor one without a name."""
         if life.kind != "GpuVM":
             return
         if asks(life):
             self._asking[life.uid] = self._world.loop.time()
         order = life.status.get("order") or {}
         before, after = self._state.get(life.uid), str(order.get("state"))
-        foreign = order.get("origin") == "Adopted" or self._world.cloud.orders.are_anothers(str(order.get("name")), life.uid)
+        name = str(order.get("name") or "")
+        foreign = not name or order.get("origin") == "Adopted" or self._world.cloud.orders.are_anothers(name, life.uid)
         self._state[life.uid] = "Foreign" if foreign else after
         if by_operator and after == "Seen" and is_current(life) and not self.was_made_otherwise(life):
             self._made_from[life.uid] = fields_of(life)  # the record tells of it in the words of the spec

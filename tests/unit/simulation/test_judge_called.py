@@ -166,3 +166,16 @@ def test_a_source_is_not_there_if_it_is_in_another_place(court, cluster, vpc, ne
     spec = {"vm": {"cluster": cluster, "vpc": vpc, "name": "db"}}
     item = court.world.actors.owner.create("GpuSnapshot", "team", "a", spec) | {"kind": "GpuSnapshot"}
     assert (calls(court, item, "SourceNotFound") == []) is needed
+
+
+@pytest.mark.parametrize(("vpc", "needed"), [("acme", False), ("acme-net", True)])
+def test_an_image_is_not_found_if_its_snapshot_is_in_another_vpc(court, vpc, needed):
+    """Seed 92210192: a snapshot exists within its VPC."""
+    court.world.cloud.make_vm("db", "acme", "Msc1", "stranger")
+    court.passes(60)
+    assert court.world.cloud.make_snapshot("snap", ("Msc1", "acme", "db"), "stranger")
+    source = {"vm": {"cluster": "Msc1", "vpc": "acme", "name": "db"}, "snapshotName": "snap"}
+    court.world.actors.owner.create("GpuSnapshot", "team", "s", source)
+    item = court.applied(image={"snapshotRef": {"name": "s"}})
+    court.records(item, "a-x", vpc=vpc)
+    assert (calls(court, item, "NotFound") == []) is needed

@@ -79,6 +79,18 @@ def test_what_is_ordered_anew_costs_what_its_spec_says_now(courts, configuration
     assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
 
 
+@pytest.mark.parametrize(
+    ("limits", "room"), [({"max_price_per_hour_per_namespace": 9.0}, False), ({"max_vms_per_account": 9}, True)]
+)
+def test_what_has_no_price_is_not_ordered_where_prices_are_limited(courts, limits, room):
+    """Seed 92210966: the catalogue does not know the configuration."""
+    it = courts(**limits)
+    item = it.applied(configuration="A100_40GB_PCIe_3x")
+    it.says(item, "False", "LimitReached")
+    (life,) = it.judge.books.lives.values()
+    assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
+
+
 def asks(court, many, headers=SIGNED):
     request = Request("GET", "/api/v1/servers/virtual/GetServers", (), headers)
     for _ in range(many):

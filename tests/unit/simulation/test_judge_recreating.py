@@ -39,6 +39,14 @@ def test_an_order_that_another_object_once_sent_is_no_vm_of_this_one(court):
     assert court.oracles == []
 
 
+def test_a_record_without_a_name_is_of_no_vm(court):
+    """Seed 92210940: somebody wrote such a record into the status before anything had been ordered."""
+    item = court.applied()
+    court.writes(item, order={"id": "", "state": "Gone", "name": "", "cluster": "", "vpc": ""})
+    court.records(item, "a-x")
+    assert court.oracles == []
+
+
 def test_what_a_restored_etcd_tells_nobody_is_ordered_again(court):
     """Seed 92161278: the cloud had named the VM itself, and only the status that was lost told which one it was."""
     item = court.bought()
