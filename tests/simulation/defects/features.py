@@ -62,7 +62,7 @@ def replaced_without_room() -> None:
 @named(FEATURES, "a VM is replaced by its own equal")
 def replaced_by_its_equal() -> None:
     """An offer that the VM is already counts like any other."""
-    replace(replacement._wanted, offers.counting)
+    replace(replacement.preferred_offers, offers.counting)
 
 
 @named(FEATURES, "a VM of another spec is Ready")

@@ -69,7 +69,7 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
 
-def unsearched_before_replacement(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
+def held_by_other_clusters(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
     """Keep a VM that is to be replaced until every cluster of the spec is listed and shows no other VM of its name.
 
     Otherwise nothing could be ordered afterwards. ``what`` says what it is replaced for.

@@ -26,7 +26,7 @@ from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
 from gpucloud.reconcile.gpuvm.create import beside_lookalike, quota_exceeded, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
-from gpucloud.reconcile.gpuvm.elsewhere import unsearched_before_replacement
+from gpucloud.reconcile.gpuvm.elsewhere import held_by_other_clusters
 from gpucloud.reconcile.gpuvm.in_hand import is_in_hand, is_made_of, shown_offer
 from gpucloud.reconcile.gpuvm.misnamed import corrections
 from gpucloud.reconcile.gpuvm.offers import counting, described, with_offer
@@ -54,7 +54,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     if not f.asks_replacement:
         return None if f.state is OrderState.DESTROYING else unlike(f)
-    for step in (_planned, _needed, _limited, held_by_guard, _blocked, _without_room, _saved):
+    for step in (_planned, _needed, _limited, held_by_guard, _is_first_already, _blocked, _without_room, _saved):
         plan = step(f)
         if plan is not None:
             return plan
@@ -113,11 +113,11 @@ def waiter(f: VmFacts) -> Waiter | None:
     planned = f.status.replacement
     if planned is None or not f.asks_replacement or _makes_room(f):
         return None
-    wanted = _wanted(f)
-    return waiting.place(f, planned.planned_at, wanted, ready=True) if wanted else None
+    preferred = preferred_offers(f)
+    return waiting.place(f, planned.planned_at, preferred, ready=True) if preferred else None
 
 
-def _wanted(f: VmFacts) -> tuple[Offer, ...]:
+def preferred_offers(f: VmFacts) -> tuple[Offer, ...]:
     """Return the offers that count now: where only the offer changes, those that come before what the VM is already.
 
     For one that comes after it no VM is destroyed: what it is would be ordered first again.
@@ -130,8 +130,8 @@ def _wanted(f: VmFacts) -> tuple[Offer, ...]:
 
 def ordered_first(f: VmFacts) -> Offer | None:
     """Return the offer that is ordered once the old VM is gone, as far as is known now; None if that is what it is already."""
-    wanted = _wanted(f)
-    return f.line.turn if f.line.turn in wanted else next(iter(wanted), None)
+    preferred = preferred_offers(f)
+    return f.line.turn if f.line.turn in preferred else next(iter(preferred), None)
 
 
 def _makes_room(f: VmFacts) -> bool:
@@ -238,13 +238,35 @@ def _is_begun(f: VmFacts) -> bool:
     return announced or final_snapshot.record(f) is not None
 
 
+def _is_first_already(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Stay Stalled with the VM in place while no offer comes before what it is; an announced destruction goes on."""
+    if f.state is not OrderState.SEEN or preferred_offers(f):
+        return None
+    words = (
+        f"The VM stays after a change of {_changes(f.changes)}: it is what the spec accepts first in cluster "
+        f"{f.identity.cluster!r}."
+    )
+    way_out = "Put the old value back, list another offer there first, or re-create this object."
+    return plan_status(f, stalled(Reason.REPLACING, f"{words} {way_out}"))
+
+
 def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait with the old VM in place for what the order of the new one needs, as far as that shows before."""
-    if _is_begun(f) or not _wanted(f):
+    if _is_begun(f):
         return None
-    plan = _not_offered(f) or dependency_not_ready(f) or terminating(f) or ssh_keys_missing(f)
-    plan = plan or _beside_lookalike(f) or unsearched_before_replacement(f, _what(f))
-    return plan or quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+    for step in (
+        _not_offered,
+        dependency_not_ready,
+        terminating,
+        ssh_keys_missing,
+        _beside_lookalike,
+        _held_by_other_clusters,
+        _beyond_quota,
+    ):
+        plan = step(f)
+        if plan is not None:
+            return plan
+    return None
 
 
 def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -254,16 +276,24 @@ def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return beside_lookalike(f, "The VM is not replaced", f"{made}. {way_out}")
 
 
+def _held_by_other_clusters(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    return held_by_other_clusters(f, _what(f))
+
+
+def _beyond_quota(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    return quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+
+
 def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the cluster of the VM offers none of the configurations that count there.
 
     That of the VM was accepted before, whatever the catalogue calls it by now.
     """
-    known, wanted = f.known.configurations, _wanted(f)
+    known, preferred = f.known.configurations, preferred_offers(f)
     edited = any(one.name == "configuration" for one in f.changes)
-    if not known or any(one.configuration in known or is_made_of(f, one, edited=edited) for one in wanted):
+    if not (known and preferred) or any(one.configuration in known or is_made_of(f, one, edited=edited) for one in preferred):
         return None
-    first, cluster = wanted[0], f.identity.cluster
+    first, cluster = preferred[0], f.identity.cluster
     own = first.configuration == f.spec.configuration
     names = f.known if own else replace(f.known, elsewhere=())  # where else the spec's own is offered
     field = "spec.configuration" if own else "spec.placement.alternatives"
@@ -274,18 +304,11 @@ def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for room for the new VM; what the cloud does not list, and the room of the old VM itself, are not asked for."""
-    if f.state is OrderState.SEEN and not _wanted(f):
-        words = (
-            f"The VM stays after a change of {_changes(f.changes)}: it is what the spec accepts first in cluster "
-            f"{f.identity.cluster!r}."
-        )
-        way_out = "Put the old value back, list another offer there first, or re-create this object."
-        return plan_status(f, stalled(Reason.REPLACING, f"{words} {way_out}"))
     here = None if _is_begun(f) else waiter(f)
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
         return None
-    wanted = " or ".join(map(described, here.offers))
-    words = f"{_what(f)} It is destroyed when the cloud has capacity for {wanted}. {KEEP}"
+    offers = " or ".join(map(described, here.offers))
+    words = f"{_what(f)} It is destroyed when the cloud has capacity for {offers}. {KEEP}"
     return replace(plan_status(f, working(Reason.WAITING_FOR_CAPACITY, words)), waits=here)
 
 
