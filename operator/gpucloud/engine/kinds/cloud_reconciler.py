@@ -217,7 +217,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
         """Observe the object's resource, then return the facts for the decision.
 
-        The apiserver is asked only if listings prove that the name is free.
+        The apiserver is asked only for what an order needs: ``needs_completion``.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -230,12 +230,15 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             account = self.account(stored, spec)
             request.remember(self.store.entries, stored, account.session)
             facts = self._observed_facts(stored, spec, account)
-            exists = facts.seen and not facts.recreates
-            if facts.meta.deleting or exists or not is_free(facts):
+            if facts.meta.deleting or not self.needs_completion(facts):
                 return facts
             facts = await self.complete(facts, stored, account)
             if self.account(stored, spec) == account:  # else the account was deleted or changed its credential meanwhile
                 return facts
+
+    def needs_completion(self, facts: F) -> bool:
+        """Whether the facts lack what only an order needs: the resource does not exist, and its name is free."""
+        return not (facts.seen and not facts.recreates) and is_free(facts)
 
     def _observed_facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> F:
         seen = self.observe(stored, spec, account)

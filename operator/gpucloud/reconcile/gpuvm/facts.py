@@ -181,6 +181,11 @@ class VmFacts(offers.Facts):
         return template.asks_another(self.spec, self.order) and self.ours and bool(self.changes)
 
     @property
+    def replacement_is_planned(self) -> bool:
+        """Whether the replacement of a VM is planned: the old one is not destroyed before the new one can be ordered."""
+        return self.status.replacement is not None and self.asks_replacement
+
+    @property
     def is_to_go(self) -> bool:
         """Whether the VM that is there is to be destroyed for another one."""
         return self.state is OrderState.SEEN and self.asks_replacement

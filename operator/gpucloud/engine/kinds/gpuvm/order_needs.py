@@ -20,8 +20,3 @@ async def with_order_needs(facts: VmFacts, deps: ReconcilerDeps) -> VmFacts:
     """
     keys = await ssh_keys.resolve(deps.kube, facts.meta.namespace, facts.spec)
     return replace(facts, keys=keys, namespace_terminating=await deps.namespaces.terminating(facts.meta.namespace))
-
-
-def is_planned(facts: VmFacts) -> bool:
-    """Whether the replacement of a VM is planned: the old one is not destroyed before the new one can be ordered."""
-    return facts.status.replacement is not None and facts.asks_replacement

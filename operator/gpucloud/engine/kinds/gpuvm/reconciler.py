@@ -18,7 +18,7 @@ from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
 from gpucloud.engine.kinds.gpuvm.known_names import known_names
-from gpucloud.engine.kinds.gpuvm.order_needs import is_planned, with_order_needs
+from gpucloud.engine.kinds.gpuvm.order_needs import with_order_needs
 from gpucloud.engine.kinds.gpuvm.prices import with_prices
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
 from gpucloud.engine.kinds.gpuvm.snapshots import (
@@ -213,6 +213,10 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         facts = self._unclaimed.searched(await with_order_needs(facts, self._deps), account)
         return replace(self._waiting.with_those_before(facts, account.session), now=reading(self._deps.clock))
 
+    def needs_completion(self, facts: VmFacts) -> bool:
+        """As the base's; the needs of the new VM are known before an old one is destroyed for it, too."""
+        return super().needs_completion(facts) or facts.replacement_is_planned
+
     def on_update(self, stored: GpuVM) -> None:
         """Update quota usage and the deletion guard's counts before any decision uses them."""
         super().on_update(stored)
@@ -251,9 +255,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             return facts
         if facts.meta.deleting:
             facts = await self._final.complete(facts)
-        elif is_planned(facts):
-            facts = await with_order_needs(facts, self._deps)
-            facts = self._unclaimed.searched(facts, self.account(stored, facts.spec))
         self._count_deletion_by(facts)
         return facts
 

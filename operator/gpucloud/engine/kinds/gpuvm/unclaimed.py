@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
-from gpucloud.engine.kinds.gpuvm.order_needs import is_planned
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
@@ -51,7 +50,7 @@ class Unclaimed:
 
     def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
-        if (orders.may_exist(facts.order) and not is_planned(facts)) or account.session is None:
+        if (orders.may_exist(facts.order) and not facts.replacement_is_planned) or account.session is None:
             return ()
         base, here, url = naming.base_name(facts.meta.name, self._tag), facts.identity, account.session.url
         places = [here._replace(cluster=cluster) for cluster in {here.cluster: None, **dict.fromkeys(_others(facts))}]
@@ -99,7 +98,7 @@ def _must_search(facts: VmFacts) -> bool:
 
 def _goes(facts: VmFacts) -> bool:
     """Whether the VM is about to be destroyed for another one, which is ordered only if no cluster shows one of its name."""
-    return facts.is_to_go and is_planned(facts)
+    return facts.is_to_go and facts.replacement_is_planned
 
 
 def _may_be_anywhere(facts: VmFacts) -> bool:

@@ -56,9 +56,11 @@ class WaitingGpuVMs:
         """Add what the line says of a GpuVM that is about to be ordered, or started, and does not wait yet, if it is to queue.
 
         It queues behind others that wait for the same configuration, and where others were refused the offer a short time ago.
-        Others are found by their status: after a restart it stands there before they are in the line again.
+        Others are found by their status: after a restart it stands there before they are in the line again. While a replacement
+        is planned, its own place in the line, if it needs one, is with other offers (``replacement.waiter``).
         """
-        place = newcomer(f)
+        to_go = f.replacement_is_planned and not f.recreates
+        place = None if to_go else newcomer(f)
         if session is None or place is None or waiter(f, ready=True) is not None:
             return f
         line = _line(f.spec, session, place)
