@@ -16,7 +16,7 @@ from gpucloud.kinds.model import Condition
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
-from gpucloud.reconcile.gpuvm import VmFacts, identity
+from gpucloud.reconcile.gpuvm import VmFacts, VmPlace
 from gpucloud.reconcile.ownership import own_record, record_id
 
 UID = "11111111-2222-3333-4444-555555555555"
@@ -123,8 +123,14 @@ def with_standing(base, changes):
     return replace(made, tracked=given or tracked(made, before))
 
 
+def a_place(meta=None, spec=None, order=None, *, placement=None, referred_vpc=None, tag=TAG):
+    """Where the VM of a GpuVM is, whose record this is."""
+    meta, spec = meta or an_object(), spec or a_spec()
+    return VmPlace(meta=meta, spec=spec, order=order, placement=placement, referred_vpc=referred_vpc, tag=tag)
+
+
 def our_name(spec=None, meta=None):
-    return identity(meta or an_object(), spec or a_spec(), None, TAG).name
+    return a_place(meta, spec).placed().name
 
 
 def a_record(status="ONLINE", name=None, **fields):
@@ -147,7 +153,7 @@ def facts(**changes):
         meta=meta,
         spec=spec,
         status=status,
-        identity=identity(meta, spec, own_record(status.order, meta.uid), TAG, placement=status.placement),
+        identity=a_place(meta, spec, own_record(status.order, meta.uid), placement=status.placement).placed(),
         found=Absent(NOW, NOW),
         history=CallHistory(first_seen=NOW - 1),
         tracked=orders.TrackedOrder(None, NOW - 1),

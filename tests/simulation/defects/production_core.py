@@ -15,7 +15,7 @@ from gpucloud.reconcile.core import absent, create, delete, destruction, failed
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
-from gpucloud.reconcile.gpuvm.identity import wanted
+from gpucloud.reconcile.gpuvm.identity import VmPlace
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.transitions import OrderEvent
 from simulation.defects.transitions import lead
@@ -166,10 +166,13 @@ def status_believed() -> None:
     Cross-namespace study, arXiv 2507.03387; crossplane's external-name annotation: an id that people can edit is trusted.
     """
 
-    def recorded(meta: Any, spec: Any, before: Any, tag: str, referred_vpc: str | None = None) -> naming.Identity:
+    wanted = VmPlace.wanted
+
+    def recorded(self: VmPlace) -> naming.Identity:
+        spec, before = self.spec, self.order
         if before is None or not before.name or spec.vm_name not in {None, before.name}:
-            return wanted(meta, spec, before, tag, referred_vpc)
-        return naming.Identity(cluster=spec.cluster, vpc=spec.vpc or before.vpc or referred_vpc or "", name=before.name)
+            return wanted(self)
+        return naming.Identity(cluster=spec.cluster, vpc=spec.vpc or before.vpc or self.referred_vpc or "", name=before.name)
 
     replace(own_record, lambda order, _uid: order)
     replace(wanted, recorded)

@@ -16,12 +16,10 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
-from gpucloud.reconcile.gpuvm import identity
 from gpucloud.reconcile.quota import Quota, Usage
 from support.builders import (
     NOW,
-    TAG,
-    a_spec,
+    a_place,
     a_status,
     an_object,
     an_order,
@@ -101,7 +99,7 @@ ROWS = {
     ),
     "found by its fingerprint in whatever VPC, its place is recorded": Row(
         "its GpuVpc is gone and its status was lost",
-        {"identity": identity(an_object(), a_spec(), None, TAG)._replace(vpc=""), "found": present()},
+        {"identity": a_place().placed()._replace(vpc=""), "found": present()},
         Reason.RUNNING,
         "True",
         None,

@@ -25,7 +25,7 @@ from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.unreadable import Unreadable
 from support import anyfacts, builders, vpcfacts
-from support.builders import NOW, START, TAG
+from support.builders import NOW, START, TAG, a_place
 from support.fakes import LoopClock, a_resource
 from support.generated_amount import amount, drawn_for, replay
 from support.generated_specs import SCHEMAS, WRONG_TYPES, all_breaks, known_rules, status, text, valid
@@ -113,7 +113,7 @@ def placed(kind, facts, spec):
     order = own_record(facts.status.order, facts.meta.uid)
     match kind:
         case "GpuVM":
-            return gpuvm.identity(facts.meta, spec, order, TAG, "acme")
+            return a_place(facts.meta, spec, order, referred_vpc="acme").placed()
         case "GpuVpc":
             return gpuvpc.identity(spec)
     vm = Identity("Msc1", "acme", "vm")

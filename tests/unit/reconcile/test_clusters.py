@@ -11,12 +11,11 @@ from gpucloud.kinds.common import Adoption, OrderState
 from gpucloud.kinds.placement import PlacementStatus
 from gpucloud.reconcile import gpuvm
 from gpucloud.reconcile.gpuvm.clusters import cluster_in_hand, clusters, is_left_behind
-from gpucloud.reconcile.gpuvm.identity import identity
 from gpucloud.reconcile.gpuvm.offers import offers
 from gpucloud.reconcile.naming import TAG_LENGTH, external_name, same_cluster
 from gpucloud.reconcile.waiting_line import Offer
 from support.anyfacts import any_vm
-from support.builders import TAG, a_spec, an_object, an_order
+from support.builders import TAG, a_place, a_spec, an_order
 from support.decisions.gpuvm_clusters import AWAY, HOME, SPEC
 from support.decisions.gpuvm_placement import ONE, TWO, in_hand, refused
 from support.gpuvmfacts import NAME
@@ -81,7 +80,7 @@ def test_which_cluster_is_in_hand(state, fields, placement, expected, why):
 
 def test_the_record_of_another_objects_name_says_nothing():
     order = an_order(external_name("train", "another", "t" * TAG_LENGTH), OrderState.SEEN, cluster=AWAY)
-    assert identity(an_object(), SPEC, order, "t" * TAG_LENGTH).cluster == HOME
+    assert a_place(spec=SPEC, order=order).placed().cluster == HOME
 
 
 def anywhere(r):

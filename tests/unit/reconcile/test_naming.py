@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile.gpusnapshot import identity as identity_of_snapshot
-from gpucloud.reconcile.gpuvm import identity
 from gpucloud.reconcile.naming import (
     FINGERPRINT_LENGTH,
     MAX_LENGTH,
@@ -21,7 +20,7 @@ from gpucloud.reconcile.naming import (
     proves,
 )
 from gpucloud.reconcile.ownership import own_record
-from support.builders import UID, a_spec, a_status, an_object, an_order
+from support.builders import UID, a_place, a_spec, a_status, an_object, an_order
 
 LEGAL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 OBJECT_NAMES = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True)  # Kubernetes' own rule
@@ -89,13 +88,13 @@ RECORDED_UNDER_ANOTHER_TAG = external_name("train", UID, "oldtg")
     ],
 )
 def test_which_vm_an_object_stands_for(spec, status, name):
-    found = identity(an_object(), spec, own_record(status.order, UID), "tagaa")
+    found = a_place(spec=spec, order=own_record(status.order, UID)).placed()
     assert (found.cluster, found.vpc, found.name) == ("Msc1", "acme", name)
 
 
 def test_the_place_is_the_specs_even_if_status_names_another():
     status = a_status(order=an_order(RECORDED_UNDER_ANOTHER_TAG, vpc="elsewhere", cluster="Hou1"))
-    found = identity(an_object(), a_spec(), status.order, "tagaa")
+    found = a_place(order=status.order).placed()
     assert (found.cluster, found.vpc) == ("Msc1", "acme")
 
 
@@ -109,7 +108,7 @@ def test_the_place_is_the_specs_even_if_status_names_another():
 )
 def test_what_is_deleted_is_looked_for_where_it_was_ordered(why, spec, recorded, place):
     order = own_record(an_order(recorded, vpc="elsewhere", cluster="Hou1"), UID)
-    found = identity(an_object(deleting=True), spec, order, "tagaa")
+    found = a_place(an_object(deleting=True), spec, order).placed()
     assert (found.cluster, found.vpc) == place, why
 
 
@@ -130,7 +129,8 @@ OURS = external_name("train", UID, "tagaa")
     ],
 )
 def test_where_a_vm_with_a_reference_to_a_vpc_lives(why, status, referred, vpc):
-    assert identity(an_object(), REFERS, own_record(status.order, UID), "tagaa", referred).vpc == vpc, why
+    found = a_place(spec=REFERS, order=own_record(status.order, UID), referred_vpc=referred).placed()
+    assert found.vpc == vpc, why
 
 
 ELSEWHERE = Identity(cluster="Hou1", vpc="beta", name="vm")

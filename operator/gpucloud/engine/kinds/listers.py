@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
-from gpucloud.reconcile.gpuvm.identity import identity as identity_of_vm
-from gpucloud.reconcile.gpuvm.identity import wanted as wanted_of_vm
+from gpucloud.reconcile.gpuvm.identity import VmPlace
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -64,16 +63,19 @@ class Listers:
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity; None while it is unknown."""
-        here = identity_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec), vm.status.placement)
+        here = self._place(vm, spec).placed()
         return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
     def desired_vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity:
         """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
-        return wanted_of_vm(vm.meta, spec, vm.order, self.tag, self._referred_vpc(vm, spec), vm.status.placement)
+        return self._place(vm, spec).wanted()
 
-    def _referred_vpc(self, vm: Vm, spec: GpuVMSpec) -> str | None:
+    def _place(self, vm: Vm, spec: GpuVMSpec) -> VmPlace:
         vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
-        return vpc.spec.name if vpc is not None and vpc.spec is not None else None
+        referred = vpc.spec.name if vpc is not None and vpc.spec is not None else None
+        return VmPlace(
+            meta=vm.meta, spec=spec, order=vm.order, placement=vm.status.placement, referred_vpc=referred, tag=self.tag
+        )
 
     def source_identity(self, snapshot: Snapshot, spec: GpuSnapshotSpec) -> Identity | None:
         """Return the identity of the snapshot's VM; None while its GpuVM does not exist."""

@@ -3,6 +3,6 @@
 from gpucloud.reconcile.gpuvm.decide import decide
 from gpucloud.reconcile.gpuvm.delete import with_snapshots
 from gpucloud.reconcile.gpuvm.facts import VmFacts
-from gpucloud.reconcile.gpuvm.identity import identity
+from gpucloud.reconcile.gpuvm.identity import VmPlace
 
-__all__ = ["VmFacts", "decide", "identity", "with_snapshots"]
+__all__ = ["VmFacts", "VmPlace", "decide", "with_snapshots"]
