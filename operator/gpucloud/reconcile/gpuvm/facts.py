@@ -186,8 +186,8 @@ class VmFacts(offers.Facts):
         return self.status.replacement is not None and self.asks_replacement
 
     @property
-    def is_to_go(self) -> bool:
-        """Whether the VM that is there is to be destroyed for another one."""
+    def awaits_replacement(self) -> bool:
+        """Whether another VM is asked for, and the destruction of this one is not announced."""
         return self.state is OrderState.SEEN and self.asks_replacement
 
     @property

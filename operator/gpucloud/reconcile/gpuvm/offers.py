@@ -10,6 +10,7 @@ its order has certainly made nothing (``clusters.py``).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -60,9 +61,9 @@ class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
     too_dear: frozenset[str] = frozenset()  # configurations of alternatives that cost more than the limits on prices leave
 
     @property
-    def is_to_go(self) -> bool:
-        """Whether the VM that is there is to be destroyed for another one."""
-        return False
+    @abstractmethod
+    def awaits_replacement(self) -> bool:
+        """Whether another VM is asked for, and the destruction of this one is not announced."""
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -102,7 +103,7 @@ def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
     """
     if f.spec.placement is None or f.spec.placement.order is not PlacementOrder.PRICE:
         return None
-    if f.seen and not (f.recreates or f.is_to_go):
+    if f.seen and not (f.recreates or f.awaits_replacement):
         return None
     own, *others = offers(f.spec)
     recorded = () if f.status.placement is None else f.status.placement.offers or ()

@@ -80,8 +80,8 @@ def with_record(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     status = plan.status
     if status is None:
         return plan
-    is_planned = f.asks_replacement and not is_paused(f.meta.annotations)
-    if status.replacement is not None and not (is_planned or f.is_replaced):
+    stays_planned = f.asks_replacement and not is_paused(f.meta.annotations)
+    if status.replacement is not None and not (stays_planned or f.is_replaced):
         status = status.model_copy(update={"replacement": None})
     status = _with_template(f, final_snapshot.without_given_up(f, status))
     return plan if status is plan.status else replace(plan, status=status)

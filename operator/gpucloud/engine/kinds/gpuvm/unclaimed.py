@@ -93,12 +93,12 @@ def _must_search(facts: VmFacts) -> bool:
     if facts.meta.deleting or facts.annotated(Annotation.BUY_ANYWAY):
         return False
     unsent = facts.state is not OrderState.INTENDED and orders.may_be_recorded(facts.state)
-    return _may_be_anywhere(facts) or ((unsent or _goes(facts)) and bool(_others(facts)))
+    return _may_be_anywhere(facts) or ((unsent or _awaits_planned_replacement(facts)) and bool(_others(facts)))
 
 
-def _goes(facts: VmFacts) -> bool:
+def _awaits_planned_replacement(facts: VmFacts) -> bool:
     """Whether the VM is about to be destroyed for another one, which is ordered only if no cluster shows one of its name."""
-    return facts.is_to_go and facts.replacement_is_planned
+    return facts.awaits_replacement and facts.replacement_is_planned
 
 
 def _may_be_anywhere(facts: VmFacts) -> bool:
@@ -124,6 +124,6 @@ def _looked_from(facts: VmFacts) -> float:
     """
     first_seen = facts.history.first_seen
     if not _may_be_anywhere(facts):
-        return max(first_seen, facts.deletion_seen) if _goes(facts) else first_seen
+        return max(first_seen, facts.deletion_seen) if _awaits_planned_replacement(facts) else first_seen
     lost = facts.unrecorded and _others(facts)
     return max(free_from(facts), evidence.status_lost_until(first_seen, facts.limits.grace)) if lost else free_from(facts)
