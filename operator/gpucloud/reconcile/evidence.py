@@ -193,7 +193,7 @@ def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now:
     placed = Placement(None, cluster, None if there.vpc == order.vpc else there.vpc)
     fields = placed.changes() | {"origin": Origin.CREATED, "missing_since": None, "destroying_call": None}
     moved = after_event(replace(tracked, order=order.model_copy(update=fields)), OrderEvent.SHOWN, now)
-    return replace(moved, absence_counts_from=None, unresolved=False, sightings=Sightings())
+    return replace(moved, absence_counts_from=None, unresolved=False, announced=None, sightings=Sightings())
 
 
 def recovered_from(tracked: TrackedOrder) -> float:
@@ -211,8 +211,9 @@ def _recovered(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
         return tracked
     if found.as_of < recovered_from(tracked):
         return tracked
-    uncalled = replace(tracked, order=order.model_copy(update={"destroying_call": None}), absence_counts_from=None)
-    return after_event(uncalled, OrderEvent.RECOVERED, now)
+    uncalled = order.model_copy(update={"destroying_call": None})
+    tracked = replace(tracked, order=uncalled, absence_counts_from=None, announced=None)
+    return after_event(tracked, OrderEvent.RECOVERED, now)
 
 
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:

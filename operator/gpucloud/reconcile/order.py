@@ -51,6 +51,7 @@ class TrackedOrder:
     sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
     absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
     untouched: bool = False  # being destroyed, and this process knows that no destroying call was carried out
+    announced: DestroyingCall | None = None  # by this process, and not sent yet: it may be sent, however old it is by then
 
     @property
     def state(self) -> OrderState:
@@ -191,17 +192,17 @@ def calls_of(order: Order) -> int:
     return 0 if order.destroying_call is None else order.destroying_call.number
 
 
-def with_next_call(order: Order | None, recorded: Order | None, wall: datetime, grace: float) -> Order | None:
-    """Return the record with one destroying call more: as the status announces it already, or announced now.
+def with_next_call(tracked: TrackedOrder, wall: datetime) -> Order | None:
+    """Return the record with one destroying call more: as this process has announced it already, or announced now.
 
-    A new process counts its wait from the announcement, so one that is older than a grace is made anew.
+    An announcement never becomes too old: if writing it takes long, one that is made anew takes as long, and nothing is ever
+    sent. A new process counts its wait from the announcement, so it waits shorter by the time that passed before the call.
     """
+    order, call = tracked.order, tracked.announced
     if order is None:
         return None
-    number = min(calls_of(order) + 1, MOST_DESTROYING_CALLS)
-    call = None if recorded is None or recorded.id != order.id else recorded.destroying_call
-    if call is None or call.number != number or abs((wall - call.announced_at).total_seconds()) > grace:
-        call = DestroyingCall(number=number, announced_at=wall)
+    if call is None:
+        call = DestroyingCall(number=min(calls_of(order) + 1, MOST_DESTROYING_CALLS), announced_at=wall)
     return order.model_copy(update={"destroying_call": call})
 
 
@@ -228,12 +229,19 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     after as long as an accepted order may take to show. Without a clear answer: a grace. It may be destroyed from now on.
     """
     refused = refusal is not None and not refusal.ambiguous
-    tracked = replace(tracked, since=now, untouched=tracked.untouched and refused)
+    tracked = replace(_called(tracked), since=now, untouched=tracked.untouched and refused)
     if refusal is None:
         return replace(tracked, absence_counts_from=now)
     if refusal.ambiguous or tracked.absence_counts_from is not None:
         return tracked
     return replace(tracked, absence_counts_from=now + ACCEPTED_GRACES * grace)
+
+
+def _called(tracked: TrackedOrder) -> TrackedOrder:
+    """Return the order with the destroying call that was announced, now that it was sent."""
+    if tracked.announced is None or tracked.order is None:
+        return tracked
+    return replace(tracked, order=tracked.order.model_copy(update={"destroying_call": tracked.announced}), announced=None)
 
 
 def after_event(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:

@@ -77,7 +77,8 @@ def with_later_call(known: TrackedOrder, recorded: Order | None) -> TrackedOrder
     """Return the order that this process knows, with a destroying call that the status tells of and this process does not."""
     if known.order is None or recorded is None or known.order.id != recorded.id or calls_of(recorded) <= calls_of(known.order):
         return known
-    return replace(known, order=known.order.model_copy(update={"destroying_call": recorded.destroying_call}))
+    order = known.order.model_copy(update={"destroying_call": recorded.destroying_call})
+    return replace(known, order=order, announced=None)
 
 
 def corrected(known: TrackedOrder, written: Order) -> TrackedOrder:

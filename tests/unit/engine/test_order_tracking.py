@@ -27,9 +27,9 @@ def test_a_destruction_without_effect_is_over_while_the_status_tells_of_it_still
     entries.open("u")
     if sender == "this process":
         tracker.take_over("u", an_order("train", OrderState.SEEN))
-        tracker.announce("u", CALLED)
+        tracker.announce("u", CALLED, destroys=True)
         tracker.record_call("u", Verb.DESTROY, Asked(1), INVALID)
-        tracker.record_destroying("u", INVALID, GRACE, CALLED)
+        tracker.record_destroying("u", INVALID, GRACE)
     now = Now(START + timedelta(seconds=400), 1400.0)
     for clock.now in (1000.0, 1400.0, 1401.0):
         tracked = tracker.take_over("u", CALLED)

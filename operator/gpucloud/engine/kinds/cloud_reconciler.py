@@ -291,7 +291,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         for inventory in self._watches.inventories(uid):
             inventory.expect_change(uid, plan.pending)
         if plan.status is not None:
-            self._tracker.announce(uid, plan.status.order)
+            self._tracker.announce(uid, plan.status.order, destroys=plan.action is self.subject.destroy)
         if plan.status is not None and is_ready(plan.status.conditions):
             self._tracker.reset_power_calls(uid)
         if plan.release is not None:

@@ -117,12 +117,14 @@ class OrderTracker:
             self.record_tenant(uid, tenant_of(found.record))
         return tracked
 
-    def announce(self, uid: str, order: Order | None) -> None:
-        """Note the record that is about to be written to status: it is this process's own."""
+    def announce(self, uid: str, order: Order | None, *, destroys: bool = False) -> None:
+        """Note the record that is about to be written to status: it is this process's own, with the call that it announces."""
         if order is not None:
             known = self._entry(uid)
             known.versions |= {takeover.version_of(order)}
             known.tracked = None if known.tracked is None else takeover.corrected(known.tracked, order)
+            if known.tracked is not None and destroys:
+                known.tracked = replace(known.tracked, announced=order.destroying_call)
             known.calls |= {order.destroying_call}
 
     def mark_new(self, uid: str) -> None:
@@ -171,14 +173,13 @@ class OrderTracker:
             now = self._clock.mono()
             known.tracked = orders.answered(known.tracked, refusal, placed, now, chosen_name=chosen_name, final_for=final_for)
 
-    def record_destroying(self, uid: str, refusal: Refusal | None, grace: float, recorded: Order | None) -> None:
-        """Apply the sent destroying call, as the status announced it, and its answer to the order."""
+    def record_destroying(self, uid: str, refusal: Refusal | None, grace: float) -> None:
+        """Apply the sent destroying call, as it was announced, and its answer to the order."""
         known = self._entry(uid)
         if known.tracked is not None:
             now = self._clock.mono()
-            called = takeover.with_later_call(orders.destroying(known.tracked, now), recorded)
-            known.tracked = orders.destroy_answered(called, refusal, grace, now)
-            known.called = None if called.order is None else called.order.destroying_call
+            known.tracked = orders.destroy_answered(orders.destroying(known.tracked, now), refusal, grace, now)
+            known.called = None if known.tracked.order is None else known.tracked.order.destroying_call
             known.calls = frozenset({known.called})
 
     def recall_destroying(self, uid: str, verb: Verb, asked: Asked, now: Now) -> None:

@@ -90,8 +90,7 @@ def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
     if f.order is None:
         found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
         changes |= {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
-    order = orders.destroying(found, f.now.mono).order
-    announced = orders.with_next_call(order, f.status.order, f.now.wall, f.limits.grace)
+    announced = orders.with_next_call(orders.destroying(found, f.now.mono), f.now.wall)
     return plan_action(f, f.subject.destroy, said, order=announced, **changes)
 
 
