@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from gpucloud.kinds.common import DestroyingCall, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, AccountFacts, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import template
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import record_id
+from gpucloud.reconcile.quota import Quota, Usage
 from gpucloud.reconcile.waiting_line import Line, Offer
 from support.builders import NOW, UID, a_spec, a_status, an_order, known, present
 from support.decisions.gpuvm_placement import in_hand
@@ -131,6 +134,40 @@ ROWS = {
         says=f"cannot list cluster '{HOME}'",
         wakes=60,
         status={"replacement": DISK, "order": OrderState.SEEN},
+    ),
+    "the spec's own cluster is no alternative: a credential that may not list it": Row(
+        "the field that the message names is the one that says it",
+        there(of_disk(THERE), DISK, strays=Unknown(NOW - 9, UnknownReason.FORBIDDEN, HOME)),
+        Reason.PERMISSION_DENIED,
+        progress="Stalled",
+        says="Let the credential list VMs there.",
+        status={"replacement": DISK, "order": OrderState.SEEN},
+    ),
+    "the spec's own cluster is no alternative: the cloud does not know it": Row(
+        "the same",
+        there(
+            of_disk(THERE),
+            DISK,
+            strays=Unknown(NOW - 9, UnknownReason.REJECTED, HOME),
+            account=AccountFacts("default", clusters=(AWAY,)),
+        ),
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says=(f"Unknown cluster '{HOME}' in spec.cluster.", "create it again with the right one"),
+        status={"replacement": DISK, "order": OrderState.SEEN},
+    ),
+    "of what is ordered in place of the VM the catalogue has no price": Row(
+        "that one is named, not what the VM is",
+        there(
+            accepting(THERE),
+            CONFIGURATION,
+            line=turn((LARGE, AWAY)),
+            usage=(Usage(Quota("namespace", price=Decimal(8)), "The namespace 'team'"),),
+        ),
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        says=f"no price for '{LARGE}'",
+        status={"replacement": CONFIGURATION, "order": OrderState.SEEN},
     ),
     "a VM is not destroyed for another one before each cluster of the spec is listed": Row(
         "it comes in a moment",

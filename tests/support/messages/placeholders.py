@@ -49,7 +49,7 @@ _TEXTS = [
     (r"\b20\d\d-\d\d-\d\dT[\d:]+Z", "{time}"),
     (r"\b\d+\.\d\d dollars", "{price} dollars"),
     (r"costs \d+\.\d\d\b", "costs {price}"),
-    (r"Known clusters: Hou1, Msc1", "Known clusters: {clusters}"),
+    (r"Known clusters: Hou1(, Msc1)?", "Known clusters: {clusters}"),
     (r"(spec\.(?:cluster|configuration|image\.operatingSystem|vm\.name)): [\w. ]*\w(?=\.)", r"\1: {value}"),
 ]
 

@@ -170,8 +170,8 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return None
 
 
-def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait while the account or the namespace is at its quota.
+def quota_exceeded(f: VmFacts, configuration: str | None = None) -> Plan[GpuVMStatus] | None:
+    """Wait while the account or the namespace is at its quota. ``configuration``: what is ordered, if not what is in hand.
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
     """
@@ -184,8 +184,8 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
-        offer, misnamed = current_offer(f), f.corrections("")
-        words = f"The cloud's catalogue has no price for {offer.configuration!r}, and {setting} needs one.{misnamed}"
+        named, misnamed = configuration or current_offer(f).configuration, f.corrections("")
+        words = f"The cloud's catalogue has no price for {named!r}, and {setting} needs one.{misnamed}"
     if words is None:
         return None
     way_out = "Delete a GpuVM, or ask the administrator for a higher limit."

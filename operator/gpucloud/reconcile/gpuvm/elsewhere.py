@@ -54,16 +54,17 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     if unknown.since > f.now.mono:
         words = "The status of this object was lost, so a VM that was ordered just before may still appear in another cluster."
         return working(Reason.CREATING, f"{words} The operator waits some minutes before it orders one.")
+    own = naming.same_cluster(cluster, f.spec.cluster)
     if unknown.cause is UnknownReason.REJECTED and known and spelled(known, cluster) is None:
-        words = f"Unknown cluster {cluster!r} in {FIELD}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
-        return stalled(Reason.INVALID_SPEC, f"{words} Correct it there: until then nothing is ordered in any cluster.")
+        field = "spec.cluster" if own else FIELD
+        way_out = "Delete this object and create it again with the right one" if own else "Correct it there"
+        words = f"Unknown cluster {cluster!r} in {field}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
+        return stalled(Reason.INVALID_SPEC, f"{words} {way_out}: until then nothing is ordered in any cluster.")
     held = f"cluster {cluster!r}, so nothing is ordered: the VM may be there"
     if unknown.cause is UnknownReason.FORBIDDEN:
         words = f"The account {f.account.name!r} may not list VMs in {held}."
-        return stalled(
-            Reason.PERMISSION_DENIED, f"{words} Remove the cluster from {FIELD}, or let the credential list VMs there."
-        )
-    own = naming.same_cluster(cluster, f.spec.cluster)
+        way_out = "Let the credential list VMs there" + ("." if own else f", or remove the cluster from {FIELD}.")
+        return stalled(Reason.PERMISSION_DENIED, f"{words} {way_out}")
     without = "" if own else f" To do without this cluster, edit {FIELD}."
     words = f"The operator cannot list {held} ({unknown.cause}). It keeps trying.{without}"
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")

@@ -281,7 +281,8 @@ def _held_by_other_clusters(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _beyond_quota(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    return quota_exceeded(replace(f, price_per_hour=f.replacement_price))
+    first = ordered_first(f)
+    return quota_exceeded(replace(f, price_per_hour=f.replacement_price), None if first is None else first.configuration)
 
 
 def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
