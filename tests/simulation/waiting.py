@@ -11,10 +11,12 @@ import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from simulation.cloud import CREATES, name_of
 from simulation.forgiving import ACCEPTED_GRACES
+from simulation.process import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +32,10 @@ RESEND_SECONDS = 300.0  # the least wait for a snapshot that a VM's status recor
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A destroying call: when it was sent, by whom, and for which order's record."""
+    """A destroying call: when it was sent, by whom, and for which order's record; when that says that it was announced."""
 
     at: float
+    announced: float
     sender: str
     record: str
 
@@ -44,6 +47,12 @@ class _Record:
     intent: Intent
     writer: str
     settler: str = ""
+
+
+def _announced(order: dict[str, Any], now: float) -> float:
+    """When the record says that its last destroying call was announced."""
+    call = order.get("destroyingCall")
+    return now if call is None else min(now, (datetime.fromisoformat(call["announcedAt"]) - EPOCH).total_seconds())
 
 
 class Waiting:
@@ -84,12 +93,13 @@ class Waiting:
     def destroys_again(self, process: Process, life: Life, row: Row) -> None:
         """A process sends a destroying call for what a status says is being destroyed: the wait for another's call is over.
 
-        Excused: what a listing lacked meanwhile, since no status tells whether the call before had left; what clocks differ by,
-        and a grace, for which a call may be announced before it is sent; somebody has done something since.
+        It is counted from the announcement of the call before, however late that was sent. Excused:
+        what a listing lacked meanwhile, since no status tells whether the call before had left; what clocks differ by, and a
+        grace; somebody has done something since.
         """
         now, order = self._world.loop.time(), life.status.get("order") or {}
         key, record = (life.uid, name_of(row)), str(order.get("id"))
-        before, self._calls[key] = self._calls.get(key), _Call(now, process.name, record)
+        before, self._calls[key] = self._calls.get(key), _Call(now, _announced(order, now), process.name, record)
         if before is None or before.sender == process.name or before.record != record:
             return
         judge, skews = self._world.judge, [abs(one.skew) for one in self._world.processes]
@@ -97,7 +107,7 @@ class Waiting:
         if told or judge.has_lately_lacked(process.name, row, before.at):
             return
         wait = (ACCEPTED_GRACES - 1) * self._world.grace - 2 * max(skews, default=0.0) - ROUNDING_SECONDS
-        if now - before.at < wait:
+        if now - before.announced < wait:
             words = f"{name_of(row)!r} is destroyed again by {process.name} {now - before.at:.1f} s after {before.sender}"
             judge.found("waits", f"{words} sent that call")
 

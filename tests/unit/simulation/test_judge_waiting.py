@@ -1,12 +1,13 @@
 """An order is repeated, and its object let go, only when what it is waited for is over: a restart shortens no wait."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from gpucloud.sim.messages import Request
 from simulation.people import path_of
-from simulation.process import Process
+from simulation.process import EPOCH, Process
 from support.court import SIGNED, SPEC
 
 GRACE, LONG = 30.0, 300.0
@@ -215,3 +216,24 @@ def test_the_next_process_may_send_it_at_once(court, excuse):
         court.world.cloud.carry_out(court.operator, "GetServers", asked, "list-empty")
     court.destroys("a-x")
     assert court.oracles == []
+
+
+@pytest.mark.parametrize(
+    ("announced", "after", "found"), [(0, 267, ["waits"]), (0, 269, []), (200, 67, ["waits"]), (200, 69, [])]
+)
+def test_the_next_process_destroys_again_when_ten_graces_are_over_since_the_announcement(court, announced, after, found):
+    """A process may send late what it has announced. A grace and two seconds are let pass."""
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.passes(1.0)
+    call = {"number": 1, "announcedAt": (EPOCH + timedelta(seconds=court.world.loop.time())).isoformat()}
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"] | {"state": "Destroying", "destroyingCall": call}
+    court.writes(item, order=order)
+    court.passes(announced)
+    gone = {"Id": "a-x", "Namespace": "acme", "Cluster": "Msc1"}
+    request = Request("DELETE", "/api/v1/servers/virtual/DestroyServer", tuple(gone.items()), SIGNED, b"")
+    court.judge.sent(court.operator, "DestroyServer", request)
+    following = ends(court)
+    court.passes(after)
+    court.judge.sent(following, "DestroyServer", request)
+    assert court.oracles == found
