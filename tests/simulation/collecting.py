@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.world.vms import Vm
 from simulation.books import TABLES
-from simulation.cloud import name_of
+from simulation.cloud import name_of, place_of
 from simulation.saving import requires
 
 if TYPE_CHECKING:
@@ -174,14 +174,29 @@ class Collecting:
         now = self._world.loop.time()
         for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
             life = self._world.judge.books.lives.get(maker)
-            if life is None or f"'{name_of(row)}'" not in note or life.now is None:
+            if life is None or not _tells_of(note, row) or life.now is None:
                 continue
             if life.chosen and name_of(row) not in life.records():
                 continue  # nothing says any more that it was ordered for this object
-            if not life.names_cluster(row.order.cluster if isinstance(row, Vm) else row.cluster):
+            if not life.names_cluster(place_of(row)[0]) or self._is_beside_its_own(life, row):
                 continue  # it was ordered elsewhere, and no record says so any more
             if now - max(self._world.judge.appeared(life), life.tampered_at) > LATE_NEWS + self._sleep():
                 self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
+
+    def _is_beside_its_own(self, life: Life, row: Any) -> bool:
+        """Whether the status records the cluster of another one of this name that was made for the object, and is there.
+
+        One of two orders was carried out so late that it had passed for never carried out.
+        """
+        name = name_of(row)
+        recorded = {cluster for text, cluster in life.recorded_places() if text == name}
+        there = {
+            place_of(other)[0]
+            for table in DESTROYS.values()
+            for other, maker in self._rows(table)
+            if maker == life.uid and name_of(other) == name and type(other) is type(row)
+        }
+        return place_of(row)[0] not in recorded and bool(recorded & there)
 
     # At the end.
 
@@ -252,3 +267,9 @@ def _wants(one: Life, gone: Life, name: str) -> bool:
     named = {(one.spec.get("vm") or {}).get("name"), image.get("snapshot")}
     referred = (("GpuVM", one.spec.get("vmRef")), ("GpuSnapshot", image.get("snapshotRef")))
     return name in named or here in {(kind, one.namespace, ref["name"]) for kind, ref in referred if ref}
+
+
+def _tells_of(note: str, row: Any) -> bool:
+    """Whether an Event names this, and no other cluster than the one that it is in."""
+    elsewhere = "of cluster '" in note and f"of cluster '{place_of(row)[0]}'" not in note.casefold()
+    return f"'{name_of(row)}'" in note and not elsewhere

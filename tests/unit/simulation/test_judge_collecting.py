@@ -223,3 +223,23 @@ def test_what_its_owner_records_is_called_no_orphan_whatever_name_the_spec_has_c
     it.passes(150)
     event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
     assert it.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("told", "recorded", "is_there", "found"),
+    [
+        pytest.param("Msc1", "Hou1", True, [], id="seed 92214122: the order in the first cluster was carried out too late"),
+        pytest.param("Hou1", "Hou1", True, ["misreported"], id="it is what is recorded, and another one is elsewhere"),
+        pytest.param("Msc1", "Hou1", False, ["misreported"], id="what is recorded is not there"),
+        pytest.param("Msc1", "Msc1", False, ["misreported"], id="it is what is recorded"),
+    ],
+)
+def test_what_stands_in_another_cluster_than_what_is_recorded_has_no_owner(courts, told, recorded, is_there, found):
+    it = courts()
+    item = it.bought(placement={"alternatives": [{"cluster": "Hou1"}]})
+    it.records(item, "a-x", cluster=recorded)
+    if is_there:
+        it.world.cloud.make_vm("a-x", "acme", "Hou1", item["metadata"]["uid"])
+    it.passes(150)
+    event(it, "Orphan", f"The VM 'a-x' in VPC 'acme' of cluster {told!r} was made by this installation for a GpuVM named 'a'.")
+    assert [one for one in it.oracles if one == "misreported"] == found
