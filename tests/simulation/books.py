@@ -42,6 +42,7 @@ class Life:
     now: dict[str, Any] | None
     last: dict[str, Any]
     number: int = 0  # of the objects in this history
+    by_hand: bool = False  # no operator made it
     asked_to_go: bool = False
     went_at: float = math.inf  # when its deletion was asked for, or it was gone without
     released: bool = False  # by the operator
@@ -238,7 +239,7 @@ class Books:
         uid = item["metadata"]["uid"]
         life = self.lives.get(uid)
         if life is None:
-            life = self.lives[uid] = Life(uid, kind, after, item, len(self.lives))
+            life = self.lives[uid] = Life(uid, kind, after, item, len(self.lives), user != OPERATOR)
         had = before is not None and FINALIZER in before["metadata"].get("finalizers", ())
         has = after is not None and FINALIZER in after["metadata"].get("finalizers", ())
         if had and not has:

@@ -102,7 +102,18 @@ class Saving:
             return False
         judge = self._world.judge
         takers = [one for one in judge.books.standing() if is_final_of(one, life)]
-        return any(judge.calling.needs_a_person(one) for one in takers)
+        return any(judge.calling.needs_a_person(one) for one in takers) or self._name_is_taken(life)
+
+    def _name_is_taken(self, life: Life) -> bool:
+        """Whether somebody has made a GpuSnapshot of the name that the one for the final snapshot would have."""
+        name = (life.status.get("finalSnapshot") or {}).get("gpuSnapshot")
+        there = (one for one in self._world.judge.books.standing() if one.kind == "GpuSnapshot")
+        return any(
+            (one.namespace, one.last["metadata"]["name"]) == (life.namespace, name)
+            and one.by_hand
+            and not is_final_of(one, life)
+            for one in there
+        )
 
 
 def requires(life: Life) -> bool:

@@ -179,3 +179,21 @@ def test_an_image_is_not_found_if_its_snapshot_is_in_another_vpc(court, vpc, nee
     item = court.applied(image={"snapshotRef": {"name": "s"}})
     court.records(item, "a-x", vpc=vpc)
     assert (calls(court, item, "NotFound") == []) is needed
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "by_hand", "needed"),
+    [
+        pytest.param("a-final-x", "team", True, True, id="seed 92212991: the owner took the name of the final snapshot"),
+        pytest.param("a-final-y", "team", True, False, id="another name"),
+        pytest.param("a-final-x", "other", True, False, id="in another namespace"),
+        pytest.param("a-final-x", "team", False, False, id="made by an operator"),
+    ],
+)
+def test_a_vm_stays_while_the_name_of_its_final_snapshot_is_taken(court, name, namespace, by_hand, needed):
+    item = court.bought(deletion={"finalSnapshot": "Required"})
+    maker = court.world.actors.owner if by_hand else court.hands
+    maker.create("GpuSnapshot", namespace, name, {"vm": {"cluster": "Msc1", "vpc": "acme", "name": "a-x"}})
+    said = {"gpuSnapshot": "a-final-x", "requestedAt": "2026-01-01T00:00:00Z"}
+    unmet = calls(court, item, "DeletionBlocked", finalSnapshot=said)
+    assert any(words.startswith("GpuVM") for words in unmet) is not needed
