@@ -83,7 +83,7 @@ class Guarding:
         elif by_operator and _entered(life) and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
             self._world.judge.sometimes["deletion held"] += 1
-            among = [one for one in self._departures() if not self._is_known_as_released(one.uid)]
+            among = [one for one in self._known_departures() if not self._is_known_as_released(one.uid)]
             if not any(self._is_crowd(one, among) for one in self._departures() if one.uid == life.uid):
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
@@ -211,6 +211,11 @@ class Guarding:
         lives = self._world.judge.books.lives.values()
         found = ((one, _entered(one)) for one in lives if one.kind == "GpuVM")
         return [Departure(one.uid, entered, max(self._prices(one))) for one, entered in found if entered is not None]
+
+    def _known_departures(self) -> list[Departure]:
+        """All departures, and those of earlier VMs of an object that is there: one was recreated, and its new one goes, too."""
+        passed = {key: one for each in self._passed.values() for key, one in each.items()}
+        return list((passed | {(one.uid, one.entered): one for one in self._departures()}).values())
 
     def _known_price(self, life: Life) -> float:
         """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""

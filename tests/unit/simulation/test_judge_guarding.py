@@ -199,3 +199,17 @@ def test_what_was_released_must_go(courts):
     assert list(it.judge.guarding.unmet(life)) == []
     it.judge.guarding.release_all()
     assert "though it was released" in next(ending._unmet(it.judge))
+
+
+@pytest.mark.parametrize(("asks", "found"), [("Recreate", []), ("Fail", ["guard"])])
+def test_two_vms_of_one_object_that_go_count_both(courts, asks, found):
+    """Seed 93201409: the first had failed and was recreated, and the second was deleted a moment later."""
+    it = courts(brake_vms=1)
+    item = it.bought("a", "a-x", onLoss=asks)
+    it.writes(item, pricePerHour="2.05", failedSince="2026-01-01T00:00:00Z")
+    it.destroys("a-x")
+    it.passes(5.0)
+    it.writes(item, failedSince=None)
+    it.world.actors.owner.delete(item)
+    it.writes(item, deletionHeldAt="2026-01-01T00:00:05Z")
+    assert [one for one in it.oracles if one == "guard"] == found
