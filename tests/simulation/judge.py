@@ -128,6 +128,7 @@ class Judge(Ordering):
         self.collecting.committed(life)
         self.publishing.noted(life)
         self.saving.committed(life)
+        self.rates.committed(life)
         self.choosing.committed(life)
         self.recreating.committed(life, by_operator=commit.user == OPERATOR)
         self.queueing.committed(life)

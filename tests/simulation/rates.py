@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from gpucloud.sim.messages import Request, Response
+    from gpucloud.sim.world.vms import Vm
     from simulation.books import Life
     from simulation.process import Process
     from simulation.world import World
@@ -30,6 +31,7 @@ PASSES_A_CAUSE = 6.0
 # Each such order is announced in status, and its answer is recorded.
 AN_HOUR = {"writes": 20, "orders": 8, "calls": 12, "refused orders": 17}
 REFUSED_COSTS = {"writes": 2, "orders": 1}
+FAILED_COSTS = {"writes": 6}  # of a VM that failed and is recreated: that it failed, its end twice, the new order, its steps
 HOUR, SAMPLE_SECONDS = 3600.0, 60.0
 
 
@@ -68,6 +70,9 @@ class Rates:
         self._starts_refused: dict[tuple[str, bytes], float] = {}  # by process and body: when there was no capacity
         self._has_refused_a_start = False
         self._mutations: Counter[tuple[str, str]] = Counter()  # by UID and what it was, since the last cause outside
+        self._failed: dict[str, set[float]] = {}  # by UID, since then: when each VM was made that failed and is recreated
+        self._waiting: set[str] = set()  # UIDs of those that wait for capacity, as their status says
+        self._waited: dict[str, float] = {}  # by UID: until when a status last said so
 
     def mutated(self, life: Life, what: str) -> None:
         """An operator has written this object's status, or sent a changing call for it."""
@@ -77,7 +82,8 @@ class Rates:
             self._met = met
         self._mutations[life.uid, what] += 1
         refused = REFUSED_COSTS.get(what, 0) * self._mutations[life.uid, "refused orders"]
-        if self._mutations[life.uid, what] - refused > AN_HOUR[what]:
+        failed = FAILED_COSTS.get(what, 0) * len(self._failed.get(life.uid, ()))
+        if self._mutations[life.uid, what] - refused - failed > AN_HOUR[what]:
             words = f"{life.name}: more than {AN_HOUR[what]} within an hour, though nothing outside has happened"
             self._world.judge.found(f"causeless {what}", words)
             self.disturbed()
@@ -87,11 +93,24 @@ class Rates:
         self._causes += 1
         self.mutated(life, "refused orders")
 
+    def committed(self, life: Life) -> None:
+        """An object has changed: note until when it waited for capacity."""
+        if (life.status.get("placement") or {}).get("waitingSince"):
+            self._waiting.add(life.uid)
+        elif life.uid in self._waiting:
+            self._waiting.discard(life.uid)
+            self._waited[life.uid] = self._world.loop.time()
+
+    def failed(self, life: Life, row: Vm) -> None:
+        """A VM that the cloud let fail is destroyed for another one: a cause for what that takes, once, and for no more."""
+        self._failed.setdefault(life.uid, set()).add(row.created)
+
     def disturbed(self) -> None:
         """Somebody or something outside has done something: what follows has a cause."""
         self._causes += 1
         self._calm_since = self._world.loop.time()
         self._mutations.clear()
+        self._failed.clear()
         self._starts_refused.clear()
 
     # The request budget (design.md, invariant 9).
@@ -167,9 +186,16 @@ class Rates:
         return (life for life in lives if any(map(life.names_cluster, near)))
 
     def _has_waited(self, life: Life) -> bool:
-        """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started."""
-        waits = (life.status.get("placement") or {}).get("waitingSince")
-        return bool(waits) or any(order.told != "accepted" for order in self._world.cloud.orders.of(life.uid))
+        """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started.
+
+        Excused: a query that was on its way when the wait ended.
+        """
+        lately = self._world.loop.time() - self._waited.get(life.uid, -math.inf) < self._world.judge.heard_within()
+        return (
+            life.uid in self._waiting
+            or lately
+            or any(order.told != "accepted" for order in self._world.cloud.orders.of(life.uid))
+        )
 
     def answered(self, process: Process, request: Request, response: Response) -> None:
         """Its answer has arrived; a pause that it asks for begins now."""

@@ -65,11 +65,19 @@ class Recreating:
             self._judge_plan(life, before)
         if by_operator and is_ready(life) and self.is_another(life):
             self._world.judge.found("another", f"{life.name} is Ready, and its VM was not made as its spec says")
+        if by_operator and before == "Seen" and after == "Destroying" and not life.deleting:
+            self._note_failed(life)
         self._planned[life.uid] = life.status.get("replacement")
         if by_operator and after == "Intended" and order.get("recreation"):
             self._numbered.setdefault(life.uid, {}).setdefault(int(str(order["recreation"])), self._world.loop.time())
         if by_operator and before in SEEN and after == "Intended":
             self._recreates(life)
+
+    def _note_failed(self, life: Life) -> None:
+        """A VM is announced to be destroyed for another one, perhaps since the cloud let it fail."""
+        row = self._row(life)
+        if row is not None and row.status in FAILURES and self._asked(life):
+            self._world.judge.rates.failed(life, row)
 
     def _judge_plan(self, life: Life, before: str | None) -> None:
         """Judge an announced replacement: a status had the plan before, unless somebody else wrote the status meanwhile."""

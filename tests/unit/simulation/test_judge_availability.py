@@ -84,3 +84,15 @@ def test_what_is_free_may_be_asked_for_a_vm_that_is_to_be_started(courts):
     refused(it)
     it.judge.rates.asks_what_is_free(it.operator, asked())
     assert it.oracles == []
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(1.0, []), (600.0, ["availability"])])
+def test_a_query_may_be_on_its_way_when_the_wait_ends(courts, seconds, found):
+    """Seed 92212970: a VM that was to be replaced was seen to be on, so that its own room counted from then on."""
+    it = courts()
+    item = it.bought()
+    it.writes(item, placement={"configuration": "A100_40GB_PCIe_1x", "waitingSince": "2026-01-01T00:00:00Z"})
+    it.writes(item, placement=None)
+    it.passes(seconds)
+    it.judge.rates.asks_what_is_free(it.operator, asked())
+    assert it.oracles == found

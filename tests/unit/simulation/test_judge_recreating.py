@@ -258,3 +258,39 @@ def test_failed_vms_that_are_replaced_count_with_the_deletion_guard(courts):
     for name in ("a", "b"):
         it.destroys(f"{name}-x")
     assert it.oracles == ["guard"]
+
+
+def fails(court, item):
+    """The cloud lets a VM fail, and it is destroyed and ordered again."""
+    court.passes(100)
+    court.world.cloud.notice()
+    moves(court, item, "Seen")
+    moves(court, item, "Destroying")
+    court.sends("DestroyServer", Id="a-x", Namespace="acme", Cluster="Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    moves(court, item, "Intended")
+    court.orders("a-x")
+
+
+@pytest.mark.parametrize(
+    ("failures", "writes", "found"),
+    [
+        pytest.param(3, 38, [], id="seeds 92213864 and 500032: each that fails takes its writes"),
+        pytest.param(3, 39, ["causeless writes"], id="and no more"),
+        pytest.param(0, 20, [], id="none fails"),
+        pytest.param(0, 21, ["causeless writes"], id="none fails, and it is written more often"),
+    ],
+)
+def test_a_vm_that_fails_is_a_cause_for_the_writes_of_its_recreation(court, failures, writes, found):
+    court.world.cloud.turn(provision_outcome="CREATE_FAILED")
+    item = court.bought(**ASKS)
+    court.passes(1000)
+    court.judge.disturbed()
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    for _ in range(failures):
+        fails(court, item)
+    for _ in range(writes - int(court.judge.rates._mutations[life.uid, "writes"])):
+        court.passes(10)
+        court.judge.rates.mutated(life, "writes")
+    assert [one for one in court.oracles if one.startswith("causeless")] == found
