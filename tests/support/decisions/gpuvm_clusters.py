@@ -125,6 +125,20 @@ ROWS = {
         wakes=5,
         says=f"may not list VMs in cluster '{AWAY}', so nothing is ordered",
     ),
+    "the cluster in hand stays it while it cannot be listed": Row(
+        "seed 92213545: only its next listing wakes the object, which was taken for one of the spec's own cluster",
+        {
+            "spec": SPEC,
+            "status": a_status(
+                "WaitingForCapacity", order=ordered(OrderState.NOT_ORDERED), placement=in_hand(ONE, None, cluster=AWAY)
+            ),
+            "found": Unknown(NOW - 9, UnknownReason.UNREACHABLE, "the listing holds 0 of 1 records"),
+            "history": LONG_KNOWN,
+        },
+        Reason.API_UNAVAILABLE,
+        ready="Unknown",
+        status={"placement": in_hand(ONE, None, cluster=AWAY)},
+    ),
     "another cluster that does not answer holds up the order": Row(
         "the same",
         {"spec": SPEC, "strays": Unknown(NOW - 9, UnknownReason.UNREACHABLE, AWAY), "history": LONG_KNOWN},

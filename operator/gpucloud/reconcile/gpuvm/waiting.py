@@ -15,7 +15,7 @@ from gpucloud.reconcile.conditions import Verdict, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.create import backing_off
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import Unknown, Verb
 from gpucloud.reconcile.gpuvm.elsewhere import found_in
 from gpucloud.reconcile.gpuvm.offers import (
     accepted,
@@ -195,8 +195,11 @@ def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
 
 
 def _in_hand(f: VmFacts, offer: Offer) -> str | None:
-    """Return the cluster in hand, where it is another than the spec's: of the VM that shows, else of the offer."""
-    there = found_in(f)
+    """Return the cluster in hand, where it is another than the spec's: of the VM that shows, else of the offer.
+
+    One that cannot be listed stays in hand: nothing is ordered meanwhile, and its next listing must wake the object.
+    """
+    there = f.identity.cluster if isinstance(f.found, Unknown) else found_in(f)
     return offer.cluster if there is None else None if there == f.spec.cluster else there
 
 
