@@ -14,15 +14,7 @@ from gpucloud.reconcile import continuity
 from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.order import (
-    BEING_MADE,
-    OUTSTANDING,
-    TrackedOrder,
-    after_event,
-    is_unproven,
-    may_exist,
-    unordered,
-)
+from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent

@@ -153,7 +153,7 @@ ROWS = {
         ),
         Reason.INVALID_SPEC,
         progress="Stalled",
-        says=(f"Unknown cluster '{HOME}' in spec.cluster.", "create it again with the right one"),
+        says=(f"Unknown cluster '{HOME}' in spec.cluster.", "deleting this one destroys its VM"),
         status={"replacement": DISK, "order": OrderState.SEEN},
     ),
     "of what is ordered in place of the VM the catalogue has no price": Row(

@@ -57,9 +57,9 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     own = naming.same_cluster(cluster, f.spec.cluster)
     if unknown.cause is UnknownReason.REJECTED and known and spelled(known, cluster) is None:
         field = "spec.cluster" if own else FIELD
-        way_out = "Delete this object and create it again with the right one" if own else "Correct it there"
+        way_out = "Create another object; deleting this one destroys its VM" if own else "Correct it there"
         words = f"Unknown cluster {cluster!r} in {field}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
-        return stalled(Reason.INVALID_SPEC, f"{words} {way_out}: until then nothing is ordered in any cluster.")
+        return stalled(Reason.INVALID_SPEC, f"{words} {way_out}. Until then nothing is ordered.")
     held = f"cluster {cluster!r}, so nothing is ordered: the VM may be there"
     if unknown.cause is UnknownReason.FORBIDDEN:
         words = f"The account {f.account.name!r} may not list VMs in {held}."
