@@ -93,7 +93,7 @@ class Waiting:
     def destroys_again(self, process: Process, life: Life, row: Row) -> None:
         """A process sends a destroying call for what a status says is being destroyed: the wait for another's call is over.
 
-        It is counted from the announcement of the call before, however late that was sent. Excused:
+        It is counted from the announcement of the call before, which stands as long as the cloud refuses for certain. Excused:
         what a listing lacked meanwhile, since no status tells whether the call before had left; what clocks differ by, and a
         grace; somebody has done something since.
         """

@@ -51,7 +51,7 @@ class TrackedOrder:
     sightings: Sightings = field(default_factory=Sightings)  # in which listings this process saw it
     absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
     untouched: bool = False  # being destroyed, and this process knows that no destroying call was carried out
-    announced: DestroyingCall | None = None  # by this process, and not sent yet: it may be sent, however old it is by then
+    announced: DestroyingCall | None = None  # by this process, and certainly not carried out: it may be sent, however old
 
     @property
     def state(self) -> OrderState:
@@ -229,7 +229,7 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     after as long as an accepted order may take to show. Without a clear answer: a grace. It may be destroyed from now on.
     """
     refused = refusal is not None and not refusal.ambiguous
-    tracked = replace(_called(tracked), since=now, untouched=tracked.untouched and refused)
+    tracked = replace(_called(tracked, refused=refused), since=now, untouched=tracked.untouched and refused)
     if refusal is None:
         return replace(tracked, absence_counts_from=now)
     if refusal.ambiguous or tracked.absence_counts_from is not None:
@@ -237,11 +237,17 @@ def destroy_answered(tracked: TrackedOrder, refusal: Refusal | None, grace: floa
     return replace(tracked, absence_counts_from=now + ACCEPTED_GRACES * grace)
 
 
-def _called(tracked: TrackedOrder) -> TrackedOrder:
-    """Return the order with the destroying call that was announced, now that it was sent."""
-    if tracked.announced is None or tracked.order is None:
+def _called(tracked: TrackedOrder, *, refused: bool) -> TrackedOrder:
+    """Return the order with the destroying call that was announced, now that it was sent.
+
+    What was refused for certain is sent again under the same announcement. So the next process, which takes the last call for
+    an accepted one, counts its wait from the first of them, and a repetition costs no write.
+    """
+    call = tracked.announced
+    if call is None or tracked.order is None:
         return tracked
-    return replace(tracked, order=tracked.order.model_copy(update={"destroying_call": tracked.announced}), announced=None)
+    order = tracked.order.model_copy(update={"destroying_call": call})
+    return replace(tracked, order=order, announced=call if refused else None)
 
 
 def after_event(tracked: TrackedOrder, event: OrderEvent, now: float) -> TrackedOrder:

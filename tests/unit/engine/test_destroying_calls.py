@@ -88,3 +88,59 @@ async def test_a_destroying_call_without_effect_is_sent_ever_more_rarely(it, gra
     it.delete()
     await it.until(lambda: len(it.cloud.destroys) > len(wanted), 3700)
     assert [after - before for before, after in pairwise(it.cloud.destroys)] == pytest.approx(wanted, abs=5)
+
+
+async def test_refused_calls_lengthen_no_wait_of_the_next_process(it):
+    """They used to count as accepted: once the credential was permitted, a restart cost up to 15 minutes of billing."""
+    await runs(it)
+    it.cloud.refuses = 403
+    it.delete()
+    await it.until(lambda: it.cloud.destroys)
+    await asyncio.sleep(10)
+    announced = it.status["order"]["destroyingCall"]
+    await it.until(lambda: len(it.cloud.destroys) >= 8, 4000)
+    assert it.status["order"]["destroyingCall"] == announced, "no call may have been carried out"
+    it.cloud.refuses = None
+    await it.start()
+    await it.until(lambda: not it.cloud.vms, 60)
+    await it.until(lambda: it.gone, 330)
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+async def test_a_request_that_was_taken_away_hastens_no_destroying_call(it, restarts):
+    await runs(it)
+    asked = {"gpucloud.dev/reconcile-requested-at": "2026-01-01T00:00:00Z"}
+    it.change(annotations=asked)
+    await it.until(lambda: it.status.get("lastHandledReconcileAt"))
+    it.cloud.lazy = True
+    if restarts:
+        it.change(annotations={})
+        await asyncio.sleep(20)
+    it.delete()
+    await it.until(lambda: it.cloud.destroys)
+    await asyncio.sleep(40)
+    if restarts:
+        await it.start()
+    else:
+        it.change(annotations={})
+    await it.until(lambda: len(it.cloud.destroys) == 2, 400)
+    before, after = it.cloud.destroys
+    assert after - before == pytest.approx(300, abs=5)
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+async def test_a_call_that_is_accepted_after_a_refusal_counts_from_its_announcement(it, restarts):
+    """The one after it is announced anew: it is not sent in a row by each of the next processes."""
+    await runs(it)
+    it.cloud.refuses = 403
+    it.delete()
+    await it.until(lambda: it.cloud.destroys)
+    it.cloud.refuses, it.cloud.lazy = None, True
+    await it.until(lambda: len(it.cloud.destroys) == 2, 400)
+    if restarts:
+        await it.start()
+        await it.until(lambda: len(it.cloud.destroys) == 3, 60)
+        await it.start()
+    await asyncio.sleep(290)
+    assert len(it.cloud.destroys) == 2 + restarts
+    assert it.status["order"]["destroyingCall"]["number"] == 1 + restarts

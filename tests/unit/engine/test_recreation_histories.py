@@ -98,7 +98,8 @@ async def test_a_destruction_that_is_refused_again_and_again_changes_no_conditio
     tried, written, said = len(it.cloud.asked("DestroyServer")), len(it.kube.statuses), it.status["conditions"]
     await asyncio.sleep(3600)
     assert len(it.cloud.asked("DestroyServer")) - tried in range(9, 13)
-    assert len(it.kube.statuses) - written in range(9, 13), "each call is announced, and nothing else is written"
+    calls = range(9, 13) if code >= 500 else [0]
+    assert len(it.kube.statuses) - written in calls, "only what follows a call that may have been carried out is announced"
     assert it.status["conditions"] == said
     assert "DestroyServer failed" in it.words
     it.cloud.heal()

@@ -222,7 +222,7 @@ def test_the_next_process_may_send_it_at_once(court, excuse):
     ("announced", "after", "found"), [(0, 267, ["waits"]), (0, 269, []), (200, 67, ["waits"]), (200, 69, [])]
 )
 def test_the_next_process_destroys_again_when_ten_graces_are_over_since_the_announcement(court, announced, after, found):
-    """A process may send late what it has announced. A grace and two seconds are let pass."""
+    """What the cloud refuses for certain is sent again under one announcement. A grace and two seconds are let pass."""
     item = court.bought()
     court.world.actors.owner.delete(item)
     court.passes(1.0)

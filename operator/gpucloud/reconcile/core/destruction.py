@@ -58,9 +58,15 @@ def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
     """
     if attempt.refusal is not None:
         return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
-    if attempt.asked != f.asked:
+    if _is_asked_again(f, attempt):
         return attempt.at + f.limits.grace
     return attempt.at + resend_wait(attempt.acceptances, f.limits.grace)
+
+
+def _is_asked_again(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> bool:
+    """Whether a person has asked since the call. To take the annotation of an earlier request away is no new one."""
+    generation, request = f.asked.generation, f.asked.reconcile_request
+    return generation != attempt.asked.generation or request not in {None, attempt.asked.reconcile_request}
 
 
 def resend_wait(calls: int, grace: float) -> float:
