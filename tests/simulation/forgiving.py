@@ -93,8 +93,8 @@ class Forgiving(Witness):
         """For how long an order is waited for: longer if it was, or may have been, accepted."""
         return self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" or order.perhaps else 1)
 
-    def came_and_went(self, life: Life, intent: Intent) -> bool:
-        """Whether a listing has shown what was ordered with a record, and two have lacked it since.
+    def came_and_went(self, life: Life, intent: Intent, reader: str = "") -> bool:
+        """Whether a listing has shown what was ordered with a record, and two have lacked it since; all to ``reader``, if named.
 
         No status need say so: while the apiserver is away none can be written.
         """
@@ -104,8 +104,8 @@ class Forgiving(Witness):
             if change.after is not None or cloud.maker_of(table, row) != life.uid or self.time_of(row) < intent.committed:
                 continue
             gone = self._shown(change.at - cloud.epoch)
-            shown = between(row, life.namespace, self._shown(self.time_of(row)), gone)
-            if shown and between(row, life.namespace, gone, self._world.loop.time()) > 1:
+            shown = between(row, life.namespace, self._shown(self.time_of(row)), gone, reader)
+            if shown and between(row, life.namespace, gone, self._world.loop.time(), reader) > 1:
                 return True
         return False
 

@@ -48,6 +48,7 @@ class Guarding:
         )  # by namespace: until when, and up to
         self._released_since: dict[str, float] = {}  # by UID of a GpuVM that has entered deletion
         self._held: set[str] = set()  # UIDs of those that an operator's status calls held
+        self._holds: set[tuple[str, str]] = set()  # UID and time of each hold that was looked at
 
     @property
     def _settings(self) -> Any:
@@ -82,6 +83,10 @@ class Guarding:
             self._held.discard(life.uid)
         elif by_operator and _entered(life) and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)
+            hold = (life.uid, life.status["deletionHeldAt"])
+            if hold in self._holds:  # an operator need not know of a release that was taken back, and who is left may have gone
+                return
+            self._holds.add(hold)
             self._world.judge.sometimes["deletion held"] += 1
             among = [one for one in self._known_departures() if not self._is_known_as_released(one.uid)]
             if not any(self._is_crowd(one, among) for one in self._departures() if one.uid == life.uid):

@@ -81,11 +81,15 @@ class Sightings:
                 self.listings[number] = one._replace(arrived=now)
                 return
 
-    def between(self, row: Row, namespace: str, since: float, until: float) -> int:
-        """How many good listings of a row's cluster and tenant, which could tell this namespace something, came then."""
+    def between(self, row: Row, namespace: str, since: float, until: float, reader: str = "") -> int:
+        """How many good listings of a row's cluster and tenant, which could tell this namespace something, came then.
+
+        To ``reader``, if one is named.
+        """
         tenant, places = (row.order if isinstance(row, Vm) else row).tenant, {place_of(row)[0], ""}
         asked = (one for one in self.listings if (one.operation, one.tenant) == (_LISTINGS[type(row)], tenant))
         heard = (one for one in asked if since < one.at <= until and one.cluster in places and one.heard)
+        heard = (one for one in heard if reader in {"", one.reader})
         return sum(self._tells(one, namespace) for one in heard)
 
     def _tells(self, listing: GoodListing, namespace: str) -> bool:

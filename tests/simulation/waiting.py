@@ -112,13 +112,17 @@ class Waiting:
             judge.found("waits", f"{words} sent that call")
 
     def orders(self, process: Process, life: Life, operation: str, name: str) -> None:
-        """A process orders: the wait for each earlier order of this name is over."""
+        """A process orders: the wait for each earlier order of this name is over.
+
+        Excused: its own listings have shown what that order made, and lack it, whatever a status says: etcd may have been
+        restored since.
+        """
         if CREATES[operation] != life.kind:
             self._saves(process, life, name)
             return
         records = self._records[life.uid]
         for record in records[:-1]:
-            if record.intent.name == name:
+            if record.intent.name == name and not self._world.judge.came_and_went(life, record.intent, process.name):
                 self._judge(process.name, life, record, f"{operation} {name!r} was sent again")
         sent = (one for current in records[-1:] for one in self._sent(life, current.intent))
         if any(self._answer_waited_for(one) > self._world.loop.time() for one in sent):

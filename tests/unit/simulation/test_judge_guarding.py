@@ -213,3 +213,18 @@ def test_two_vms_of_one_object_that_go_count_both(courts, asks, found):
     it.world.actors.owner.delete(item)
     it.writes(item, deletionHeldAt="2026-01-01T00:00:05Z")
     assert [one for one in it.oracles if one == "guard"] == found
+
+
+@pytest.mark.parametrize(("held_at", "found"), [("2026-01-01T00:00:00Z", []), ("2026-01-01T00:00:50Z", ["guard"])])
+def test_a_hold_stands_though_the_crowd_has_gone_meanwhile(courts, held_at, found):
+    """Seed 92214515: a release of its namespace was taken back at once, and the other deletion was released."""
+    it = courts(brake_vms=1)
+    a, b = (deleted(it, name) for name in ("a", "b"))
+    it.writes(a, deletionHeldAt="2026-01-01T00:00:00Z")
+    it.judge.guarding.release_all()
+    it.world.deeds.release("team", "2025-12-31T23:00:00Z")
+    it.world.actors.owner.annotate(b, brake_released_at="2026-01-01T00:00:00Z")
+    it.says(a, "False", "DeletionHeld")
+    it.passes(50.0)
+    it.writes(a, deletionHeldAt=held_at, lastHandledReconcileAt="2026-01-01T00:00:50Z")
+    assert it.oracles == found

@@ -161,6 +161,24 @@ def test_what_a_listing_showed_and_two_lack_is_not_waited_for(court, before, aft
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("restarts", "after", "found"), [(False, 2, []), (False, 1, ["waits"]), (True, 2, ["waits"])])
+def test_what_its_own_listings_showed_and_lack_a_process_orders_again(court, restarts, after, found):
+    """Seed 1765: etcd was restored to where the first order was announced, and the process knew better."""
+    item = court.applied()
+    writes(court, court.operator, item, "Intended")
+    sends(court, court.operator)
+    listed(court, 1)
+    if restarts:
+        court.operator = ends(court)
+    court.world.cloud.end_vm("a-x", "acme", "Msc1")
+    court.passes(60.0)
+    court.world.cloud.notice()
+    listed(court, after)
+    writes(court, court.operator, item, "Intended", order_id="y")
+    sends(court, court.operator)
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize("excuse", ["Retain", "Lost", "destroyed", "chosen"])
 def test_what_is_to_stay_or_was_destroyed_or_lost_or_is_anothers_is_let_go_at_once(court, excuse):
     item = court.applied(**{"Retain": {"deletion": {"policy": "Retain"}}, "chosen": {"vmName": "a-x"}}.get(excuse, {}))
