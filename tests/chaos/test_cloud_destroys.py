@@ -115,7 +115,8 @@ def no_room(rig, how):
             trial.reach("gpuvm", name, "False/WaitingForCapacity")
         trial.reach("gpuvm", "p1", RUNNING)
         asked = len(trial.sim.calls("CreateServer"))
-        assert asked == 3, "one order each"
+        # After one 503 the offer counts as taken: whoever asks for it then waits without an order.
+        assert asked in ({2, 3} if how == "refuse_503" else {3}), "at most one order each"
         trial.sim.control("capacity", {**place, "total": 100})
         for name in ("train", "p0"):
             assert ready(reach(trial, "gpuvm", name, RUNNING)) == RUNNING
