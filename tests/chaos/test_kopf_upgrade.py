@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 
 from chaos.rig.campaign import NotReachedError, Run
 from chaos.rig.oracles import Expected, violations
@@ -22,7 +23,7 @@ from support.manifests import gpusnapshot, gpuvm, gpuvpc
 pytestmark = pytest.mark.timeout(1500)
 
 ROOT = Path(__file__).parents[2]
-BACK = 10  # commits that changed the operator
+BACK, TRIED = 10, 100  # commits that changed the operator: at least so far back, and how many before that are looked at
 FINALIZERS = ["gpucloud.dev/finalizer"]
 VMS = ("train", "p0", "p1")
 IN_FLIGHT = ("CreateVpc", "CreateServer", "CreateSnapshot")
@@ -43,14 +44,39 @@ def test_upgraded_and_rolled_back(rig, campaign, tmp_path_factory):
 
 def older(folder):
     """Where the older code has been unpacked to; None when there is no history."""
-    asked = ["git", "-C", str(ROOT), "rev-list", f"--skip={BACK}", "--max-count=1", "HEAD", "--", "operator"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
-    if found.returncode or not found.stdout.strip():
+    commits = git("rev-list", f"--skip={BACK}", f"--max-count={TRIED}", "HEAD", "--", "operator").split()
+    found = next((commit for commit in map(bytes.decode, commits) if runs_on_present_definitions(commit)), None)
+    if found is None:
         return None
-    archive = ["git", "-C", str(ROOT), "archive", found.stdout.strip(), "operator"]
-    packed = subprocess.run(archive, capture_output=True, check=True)  # noqa: S603
-    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed.stdout, check=True)  # noqa: S603, S607
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=git("archive", found, "operator"), check=True)  # noqa: S603, S607
     return folder / "operator"
+
+
+def runs_on_present_definitions(commit):
+    """Whether they have each field that the operator of this commit writes: without it no call is announced, nor sent."""
+    return all(
+        written(git("show", f"{commit}:{path.relative_to(ROOT)}")) <= written(path.read_bytes())
+        for path in sorted((ROOT / "crds").glob("*.yaml"))
+    )
+
+
+def written(definition):
+    """The paths of all fields of a definition's status; none where there is no definition, or no status."""
+    versions = yaml.safe_load(definition)["spec"]["versions"] if definition else []
+    return {path for one in versions for path in fields(one["schema"]["openAPIV3Schema"]["properties"].get("status", {}))}
+
+
+def fields(schema, *path):
+    for name, inner in schema.get("properties", {}).items():
+        yield (*path, name)
+        yield from fields(inner, *path, name)
+    if "items" in schema:
+        yield from fields(schema["items"], *path, "[]")
+
+
+def git(*words):
+    """What git says of this repository; nothing where there is no such thing, or no history."""
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False).stdout  # noqa: S603, S607
 
 
 def replaced(rig, old, operation, up):

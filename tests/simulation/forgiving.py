@@ -94,9 +94,10 @@ class Forgiving(Witness):
         return self._world.grace * (ACCEPTED_GRACES if order.answer == "accepted" or order.perhaps else 1)
 
     def came_and_went(self, life: Life, intent: Intent, reader: str = "") -> bool:
-        """Whether a listing has shown what was ordered with a record, and two have lacked it since; all to ``reader``, if named.
+        """Whether a listing has shown what was ordered with a record, and two have lacked it since.
 
-        No status need say so: while the apiserver is away none can be written.
+        With a ``reader``, only the listings that came to it count. No status need say so: while the apiserver is away none can
+        be written.
         """
         table, cloud, between = TABLES[life.kind], self._world.cloud, self._sightings.between
         for change in getattr(cloud.world, table).table.changes:
