@@ -277,6 +277,7 @@ def telling_to_go(at):
 # When its destroying calls were sent, when its owner said Retain; let go at 7, gone at 8.
 RETAINED = {
     "Retain came when the call had left": ([4], 6, 0),
+    "the call left before Retain was heard": ([6.3], 6, 0),
     "the call left after Retain": ([6.5], 6, 1),
     "one call left before Retain, and one after": ([4, 6.5], 6, 1),
     "Retain came when it had been let go": ([4], 7.5, 1),

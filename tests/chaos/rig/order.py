@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _STATUSES = {f"{plural}/status" for plural in PLURALS.values()}
 _LEAST = 0.05  # seconds: the links' clock and the cloud's are compared
+_HEARD = 0.4  # seconds until the operator has heard by its watch what a person said, on a busy machine
 
 
 class Life(NamedTuple):
@@ -71,7 +72,7 @@ def _retained_too_late(trial: Trial, uid: str, name: str, at: float) -> bool:
 
     Retain lets an object go at once: invariant 3 asks for a proof that its thing is gone, *or* Retain. A call that has left
     cannot be taken back, and its effect is not waited for, since the owner may say Retain just because none comes. A call that
-    left after Retain had been said excuses nothing.
+    left after the operator had heard of Retain excuses nothing.
     """
     said = trial.retained.get(uid)
     sent = [
@@ -79,7 +80,7 @@ def _retained_too_late(trial: Trial, uid: str, name: str, at: float) -> bool:
         for seen in trial.cloud.seen
         if seen.call.word in DESTROYS and name in f"{seen.call.query} {seen.call.body.decode(errors='replace')}"
     ]
-    return said is not None and said <= at and bool(sent) and max(sent) <= said
+    return said is not None and said <= at and bool(sent) and max(sent) <= said + _HEARD
 
 
 def _lets_go(call: Call) -> str | None:
