@@ -1,6 +1,7 @@
 """``python -m simulation --defects``: plants each defect in a process of its own and runs histories until one finds it.
 
-A find counts only when the same history is clean without the defect.
+A find counts only when the same history is clean without the defect. An exception is none: what was planted calls
+the product, and does not fit it any more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def found_after(name: str, most: int, processes: int) -> str:
         if found is None:
             return f"not within {most}" if RAN.search(said) or NONE_DRAWN in said else f"the world itself failed: {said[-300:]}"
         first = int(found["seed"]) + 1
+        if found["oracle"] == "exception":
+            return f"the world itself failed: what is planted does not fit the product any more, see seed {first - 1}"
         if VIOLATION.search(_campaign(None, first - 1, 1, 1)) is None:
             return f"{found['oracle']} | {first} | {first - 1}"
     return f"not within {most}"

@@ -239,7 +239,7 @@ def dying_secret_buys() -> None:
     """Neither the plan nor the last check before a creating call asks whether the Secret is being deleted."""
     serves = needs._account_serves
     replace(Preconditions._may_create, lambda *_: True)
-    replace(serves, lambda account: serves(dataclasses.replace(account, blocker=None)))
+    replace(serves, lambda account, **which: serves(dataclasses.replace(account, blocker=None), **which))
 
 
 @named(MET, "a Secret is held for objects that have bought nothing")

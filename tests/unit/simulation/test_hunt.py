@@ -100,9 +100,10 @@ def test_a_defect_is_planted_in_a_process_of_its_own():
         ({3: "leak", 7: "twice"}, {3}, "twice | 8 | 7"),
         ({}, set(), "not within 20"),
         ({3: "leak"}, {3}, "not within 20"),
+        ({3: "exception"}, set(), "the world itself failed: what is planted does not fit the product any more, see seed 3"),
     ],
 )
-def test_a_history_that_breaks_a_rule_without_the_defect_too_is_no_find(planted, clean, said, monkeypatch):
+def test_what_counts_as_found(planted, clean, said, monkeypatch):
     def campaign(defect, first, histories, _processes, _aim=()):
         found = clean if defect is None else planted
         seed = next((seed for seed in range(first, first + histories) if seed in found), None)
