@@ -3,13 +3,14 @@
 A ``CloudClient`` does the work, in an event loop in a thread of its own, so that both clients send, repeat and fail alike.
 """
 
+import weakref
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from gpucloud.cloud import calls
 from gpucloud.cloud.calls import Call
@@ -42,6 +43,7 @@ class SyncCloudClient:
         self._client = CloudClient(base_url, credential, options=options, transport=transport, on_call=on_call)
         self._thread = ExitStack()
         self._portal = self._thread.enter_context(start_blocking_portal(name="gpucloud-client"))
+        weakref.finalize(self, self._thread.close)  # else the end of a program that does not close it waits for ever
 
     def __enter__(self) -> Self:
         return self
@@ -70,17 +72,15 @@ class SyncCloudClient:
     @property
     def budget_left(self) -> float:
         """Return how many requests could be sent at once now, out of ``burst``."""
-        return self._portal.call(lambda: self._client.budget_left)
+        return self._open("budget_left").call(lambda: self._client.budget_left)
 
     def token_expires_in(self) -> float | None:
         """Return the seconds for which the login token in use is still valid; None with an API key, or before a login."""
-        return self._portal.call(self._client.token_expires_in)
+        return self._open("token_expires_in").call(self._client.token_expires_in)
 
     def run(self, call: Call[T]) -> T:
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
-        if self.is_closed:
-            raise CloudError(ErrorKind.NOT_SENT, "the client is closed", operation=call.operation)
-        return self._portal.call(self._client.run, call)
+        return self._open(call.operation).call(self._client.run, call)
 
     def wait_for(
         self,
@@ -93,7 +93,14 @@ class SyncCloudClient:
     ) -> T:
         """Read until the answer is as wanted, and return it. Arguments and errors: ``CloudClient.wait_for``."""
         pauses = {"first_pause_seconds": first_pause_seconds, "longest_pause_seconds": longest_pause_seconds}
-        return self._portal.call(partial(self._client.wait_for, call, until, deadline_seconds=deadline_seconds, **pauses))
+        waiting = partial(self._client.wait_for, call, until, deadline_seconds=deadline_seconds, **pauses)
+        return self._open(call.operation).call(waiting)
+
+    def _open(self, operation: str) -> BlockingPortal:
+        """Return the way into the event loop of the client."""
+        if self.is_closed:
+            raise CloudError(ErrorKind.NOT_SENT, "the client is closed", operation=operation)
+        return self._portal
 
     get_all_clusters = blocking(calls.get_all_clusters)
     get_servers = blocking(calls.get_servers)

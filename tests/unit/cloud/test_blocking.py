@@ -1,5 +1,7 @@
 """The sync client: the same answers and errors, from any thread, and nothing of it left behind."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -56,9 +58,33 @@ def test_it_leaves_no_thread_and_sends_nothing_when_it_is_closed():
     cloud.close()
     cloud.close()
     assert threads() == before
-    with pytest.raises(CloudError) as caught:
-        cloud.get_all_clusters()
-    assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False)
+    for asks in (
+        cloud.get_all_clusters,
+        lambda: cloud.wait_for(calls.get_all_clusters(), bool),
+        lambda: cloud.budget_left,
+        cloud.token_expires_in,
+    ):
+        with pytest.raises(CloudError) as caught:
+            asks()
+        assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False)
+
+
+FORGETFUL = """
+from gpucloud.cloud import ApiKey, CloudError, SyncCloudClient
+
+cloud = SyncCloudClient("http://127.0.0.1:9", ApiKey("key"))
+try:
+    cloud.get_all_clusters()
+except CloudError as error:
+    print(error.kind)
+"""
+
+
+@pytest.mark.parametrize("also", ["", "raise SystemExit(0)", "del cloud", "cloud.close()"])
+def test_a_program_that_does_not_close_it_ends_all_the_same(also):
+    program = [sys.executable, "-c", FORGETFUL + also]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603 - our own
+    assert (done.returncode, done.stdout, done.stderr) == (0, "NotSent\n", "")
 
 
 def test_an_error_of_the_program_ends_it_too():
