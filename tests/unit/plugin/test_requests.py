@@ -112,6 +112,16 @@ def test_retain_keeps_what_stands_in_the_cloud(api, plugin, kind):
     assert f"{names[kind]}/b: spec.deletion.policy is Retain already" in out
 
 
+def test_what_is_being_destroyed_already_is_not_called_kept(api, plugin):
+    destroying = {"order": {"state": "Destroying"}}
+    api.add(a_body("GpuVM", "train", "Deleting", status=destroying), a_body("GpuVM", "other", "Replacing", status=destroying))
+    code, out, err = plugin("retain", "train", "other")
+    assert (code, [name for name, _ in patches(api)]) == (1, ["train", "other"])
+    assert "stays in the cloud" not in out.splitlines()[0]
+    assert "GpuVM/train: the call that destroys the VM was announced before this, so the VM may be destroyed" in err
+    assert "GpuVM/other" not in err
+
+
 @pytest.mark.parametrize("kind", [("GpuCloudAccount", "gca"), ("GpuHost", "ghost")], ids=" ".join)
 def test_what_destroys_nothing_cannot_be_retained(api, plugin, kind):
     api.add(a_body(kind[0], "it"), a_body("GpuVM", "train"))

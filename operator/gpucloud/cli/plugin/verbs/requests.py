@@ -97,15 +97,29 @@ def retain(at: At, *, objects: tuple[str, ...]) -> int:
     for item in things:
         if item.key.kind in {ACCOUNT, HOST}:
             raise PluginError(f"deleting {item.key} destroys nothing in the cloud: name a GpuVM, GpuVpc or GpuSnapshot.")
-    for item in things:
-        deletion = item.spec.get("deletion")
-        if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:
-            print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
-            continue
-        here.patch(item.key, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
-        kept = "the VM stays in the cloud and is billed" if item.key.kind == VM else "what it stands for stays in the cloud"
-        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}: when the object is deleted, {kept}")
-        warn_of_keepers(item, "spec.deletion.policy")
+    return max([_retain(here, item) for item in things], default=ExitCode.OK)
+
+
+def _retain(here: Cluster, item: Thing) -> ExitCode:
+    """Set the policy of one of them; it fails when a call that destroys may have left before."""
+    from gpucloud.kinds.common import OrderState  # noqa: PLC0415 - it loads pydantic, which no other verb here needs
+
+    deletion, stands = item.spec.get("deletion"), "the VM" if item.key.kind == VM else "what it stands for"
+    if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:
+        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
+        return ExitCode.OK
+    item = here.patch(item.key, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
+    warn_of_keepers(item, "spec.deletion.policy")
+    order = item.status.get("order")
+    if item.deleting is not None and isinstance(order, dict) and order.get("state") == OrderState.DESTROYING:
+        print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}")
+        show.tell(
+            f"{item.key}: the call that destroys {stands} was announced before this, so {stands} may be destroyed all the "
+            "same: look in the cloud, and in status.order of the object."
+        )
+        return ExitCode.FAILED
+    kept = f"{stands} stays in the cloud{' and is billed' if item.key.kind == VM else ''}"
+    print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN}: when the object is deleted, {kept}")
     return ExitCode.OK
 
 
