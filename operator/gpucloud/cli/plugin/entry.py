@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     except PluginError as error:
         return _failed(str(error), error.code)
     except KeyboardInterrupt:
-        return _failed("stopped; what was asked of the operator stays asked.", ExitCode.INTERRUPTED)
+        return _failed("interrupted; the operator still carries out what was requested.", ExitCode.INTERRUPTED)
     except BrokenPipeError:  # `... | head` is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
         return ExitCode.OK

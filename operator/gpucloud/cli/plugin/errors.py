@@ -21,8 +21,8 @@ MEANINGS = {
     ExitCode.FAILED: "the cluster or the cloud refused or did not answer, or only in part",
     ExitCode.MISUSED: "wrong usage: an unknown verb, option, kind or value",
     ExitCode.FOUND: "found: an object that is Stalled, or paused before it is as asked; a finding of doctor; an orphan",
-    ExitCode.TIMED_OUT: "--timeout passed before what was waited for",
-    ExitCode.INTERRUPTED: "stopped by Ctrl-C; what was asked of the operator stays asked",
+    ExitCode.TIMED_OUT: "--timeout passed before the objects were as asked",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the operator still carries out what was requested",
 }
 
 

@@ -138,8 +138,8 @@ ACTIONS = (
     Action("GET", "keys", "list an owner's keys", Owner, _keys),
     Action("POST", "keys", "create a key; its value is shown this once", NewKey, _create_key),
     Action("DELETE", "keys/{id}", "revoke a key at once", KeyId, _revoke_key),
-    Action("GET", "users", "list the accounts", Nothing, _users),
-    Action("POST", "users", "add or change an account", UserChange, _put_user),
+    Action("GET", "users", "list the users", Nothing, _users),
+    Action("POST", "users", "add or change a user", UserChange, _put_user),
     Action("POST", "logins/end", "make every login token invalid", Nothing, _end_logins),
     Action("GET", "permissions", "list the permissions", Nothing, _permissions),
 )

@@ -161,6 +161,6 @@ ACTIONS = (
     Action("GET", "ledger", "read the ledger", LedgerFilter, _ledger),
     Action("GET", "clock", "read the clock", Nothing, _clock),
     Action("POST", "clock/advance", "move a manual clock", Advance, _advance),
-    Action("GET", "world", "see what truly is", Nothing, _world),
-    Action("GET", "history", "see every change of one kind", HistoryOf, _history),
+    Action("GET", "world", "read the true records, whatever listings show", Nothing, _world),
+    Action("GET", "history", "read every change of one kind of record", HistoryOf, _history),
 )

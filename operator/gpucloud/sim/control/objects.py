@@ -129,11 +129,11 @@ def _set_capacity(state: State, args: Capacity) -> Any:
 
 
 ACTIONS = (
-    Action("POST", "vms/create", "make a machine as somebody else", ForeignVm, _create),
-    Action("POST", "vms/start", "start a machine as somebody else", VmName, _start),
-    Action("POST", "vms/stop", "stop a machine as somebody else", VmName, _stop),
-    Action("POST", "vms/destroy", "destroy a machine as somebody else", DestroyedVm, _destroy),
-    Action("POST", "vms/force", "put a machine into any status", ForcedVm, _force),
+    Action("POST", "vms/create", "create a VM as somebody else", ForeignVm, _create),
+    Action("POST", "vms/start", "start a VM as somebody else", VmName, _start),
+    Action("POST", "vms/stop", "stop a VM as somebody else", VmName, _stop),
+    Action("POST", "vms/destroy", "destroy a VM as somebody else", DestroyedVm, _destroy),
+    Action("POST", "vms/force", "put a VM into any status", ForcedVm, _force),
     Action("POST", "hosts/force", "put a host into any state", ForcedHost, _force_host),
-    Action("POST", "capacity", "set how many machines fit", Capacity, _set_capacity),
+    Action("POST", "capacity", "set how many VMs fit", Capacity, _set_capacity),
 )
