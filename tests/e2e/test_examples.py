@@ -26,6 +26,7 @@ REACHED = {
     "account.yaml": {"GpuCloudAccount/default": "True/Connected"},
     "vpc.yaml": {"GpuVpc/lab": "True/Available"},
     "vpc-adopted.yaml": {"GpuVpc/tenant-default": "True/Adopted"},
+    "snapshot-adopted.yaml": {"GpuSnapshot/monthly": "True/Completed"},
     "snapshot.yaml": {"GpuSnapshot/golden": "True/Completed"},
     "host.yaml": {"GpuHost/metal": "True/Running"},
     "gpuvm.yaml": {"GpuVM/train": "True/Running"},
@@ -100,6 +101,8 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     sim.turn(provision_seconds=7, snapshot_seconds=0.3, stop_seconds=0.2, destroy_seconds=0.2, snapshot_delete_seconds=0.2)
     a_snapshot_that_the_cloud_has_already(sim)
     sim.create_vm("old-trainer")
+    sim.force("old-trainer", "ONLINE")
+    sim.create_snapshot("monthly", "old-trainer")
     before, last = standing(sim), sim.control("ledger")["last"]
     operator(**FLAGS, api_key_file=None)  # so that all of them use the account of account.yaml
     assert all(line.endswith(" created") for line in apply(examples, MANIFESTS))

@@ -1,6 +1,7 @@
 """What is published and withdrawn for a GpuVM, and what is remembered of it."""
 
 import pytest
+import yaml
 
 from gpucloud.engine.kinds.gpuvm.publishing import REASSERT_SECONDS, Publisher
 from gpucloud.kinds.meta import Reason
@@ -9,6 +10,7 @@ from gpucloud.reconcile.plan import Plan
 from support.builders import NOW, a_record
 from support.gpuvmrig import ours
 from support.ownedobjects import OwnedObjects
+from support.snippets import ROOT, blocks
 
 PORT = {"name": "metrics", "port": 9400}
 CONNECTION = {"configMapName": "train-connection", "service": {"name": "train", "ports": [PORT]}}
@@ -51,6 +53,25 @@ async def test_the_objects_lead_to_the_vm_and_are_withdrawn_address_first(runnin
     event = await act(running, publisher, Verb.WITHDRAW, TARGETS)
     assert event.note == f"Withdrew {', '.join(TARGETS)}."
     assert kube.writes == ["DELETE endpointslices", "DELETE services", "DELETE configmaps"]
+
+
+async def test_the_recipe_that_scrapes_an_exporter_finds_the_service_of_the_example(rig, publisher, kube):
+    """The page's ServiceMonitor names a label and a port; the Prometheus Operator that would read it is not installed here."""
+    example = yaml.safe_load((ROOT / "deploy" / "examples" / "gpuvm-connection.yaml").read_text())["spec"]["connection"]
+    page = [
+        yaml.safe_load(block.text) for block in blocks(ROOT / "docs" / "how-to" / "connection.md") if block.language == "yaml"
+    ]
+    (monitor,) = (item["spec"] for item in page if item["kind"] == "ServiceMonitor")
+    rig.put(spec={"connection": example})
+    rig.inventory.seen[ours()] = Present(a_record(name=ours().name, private_ip="10.0.0.7", ip="192.0.2.7"), NOW)
+    await act(rig, publisher, Verb.PUBLISH)
+    name = example["service"]["name"]
+    service, found = kube.find("services", name), kube.find("endpointslices", name)
+    assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    (scraped,) = (one["port"] for one in monitor["endpoints"])
+    assert scraped in {port["name"] for port in service["spec"]["ports"]}
+    assert [port["port"] for port in found["ports"] if port["name"] == scraped] == [9400]
+    assert found["metadata"]["labels"]["kubernetes.io/service-name"] == name
 
 
 async def test_one_of_both_verbs_is_remembered(running, publisher):
