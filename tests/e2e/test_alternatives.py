@@ -148,6 +148,31 @@ def test_a_wrong_word_is_told_and_the_next_alternative_is_ordered(here, sim, ope
     assert any("A100_40GB_PCIe_3x" in note for note in (event["note"] for event in here.list("events.events.k8s.io")))
 
 
+def test_an_alternative_that_the_account_may_not_use_is_told_and_capacity_is_waited_for(here, sim, operator):
+    """Its pool is another tenant's: a wrong word among the refused, beside the offer that is right and without capacity."""
+    sim.turn(create_without_capacity="refuse_503")
+    sim.control("capacity", {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "pool": "reserved-acme", "total": 0})
+    operator(**FLAGS)
+    here.apply(gpuvm(resourcePool="reserved-acme", placement={"alternatives": [{"resourcePool": "reserved-globex"}]}))
+    reach(here, "gpuvm", "train", "False/WaitingForCapacity")
+
+    def refused():
+        found = here.get("gpuvm", "train")["status"]["placement"]["refused"]
+        return {(one["resourcePool"], one["reason"]) for one in found}
+
+    both = {("reserved-acme", "NoCapacity"), ("reserved-globex", "Rejected")}
+    eventually(lambda: refused() == both, what="both to be among the refused")
+    eventually(
+        lambda: any('"reserved-globex" is not assigned' in one["note"] for one in here.list("events.events.k8s.io")),
+        what="the Event",
+    )
+    item = reach(here, "gpuvm", "train", "False/WaitingForCapacity", says='"reserved-globex" is not assigned')
+    assert not condition(item, "Stalled"), "the other offer is right"
+    sim.control("capacity", {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "pool": "reserved-acme", "total": 1})
+    reach(here, "gpuvm", "train", "True/Running", timeout=60)
+    assert len(sim.vms()) == 1
+
+
 def test_when_every_word_is_wrong_a_person_is_called(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuvm(configuration="wrong-1", placement={"alternatives": [{"configuration": "wrong-2"}]}))
