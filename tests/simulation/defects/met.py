@@ -264,7 +264,8 @@ def destroyed_unrecorded() -> None:
     def informs(before: Any, after: Any, *rest: Any) -> bool:
         stood, stands = getattr(before, "order", None), getattr(after, "order", None)
         if stood is not None and stands is not None and stands.state is OrderState.DESTROYING:
-            after = after.model_copy(update={"order": stands.model_copy(update={"state": stood.state})})
+            before_it = {"state": stood.state, "destroying_call": stood.destroying_call}
+            after = after.model_copy(update={"order": stands.model_copy(update=before_it)})
         return urgent(before, after, *rest)
 
     replace(urgent, informs)
