@@ -1,17 +1,20 @@
 """Deletion guard of the whole operator: counts GpuVM deletions and holds those over the limit.
 
 ``reconcile/deletion_guard.py`` has the rule; this module has its state. A deletion is counted and admitted without an await
-in between. An admitted deletion stays counted for two windows, since the watch may show others of that time late.
+in between. An admitted deletion stays counted for two windows, since the watch may show others of that time late, and for as
+long as one of its window waits: what cannot be seen in the cloud is decided much later.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import structlog
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.brake")
 
 RELEASE_SECONDS = 5.0  # between two reads of the release annotation of a namespace with held deletions
+PRUNE_SECONDS = 1.0  # at least between two looks for what need not be counted any more
 
 
 def rule_of(settings: Settings) -> Rule:
@@ -57,6 +61,7 @@ class DeletionGuard:
         self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
         self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
+        self._pruned = -math.inf  # mono
         self._unreleased_cache: list[VmDeletion] | None = None  # not released, sorted by time; None: stale
         self._newcomers = False  # a deletion was added since the held objects were last woken
         self._holding = False  # something is held, as was last logged
@@ -239,11 +244,16 @@ class DeletionGuard:
             log.warning("the brake holds deletions", exceeded=why.exceeded or "before", vms=why.vms, price=str(why.price))
 
     def _prune(self) -> None:
-        """Stop counting deletions admitted over two windows ago; ``_gone`` is in order of time."""
-        until = self._clock.mono() - 2 * self.rule.window.total_seconds()
-        for uid, since in list(self._gone.items()):
-            if since > until:
-                return
-            del self._gone[uid]
-            del self._deletions[uid]
-            self._unreleased_cache = None
+        """Stop counting deletions admitted over two windows ago of which no window has another that waits."""
+        now, window = self._clock.mono(), self.rule.window
+        if now < self._pruned + PRUNE_SECONDS:
+            return
+        self._pruned, until = now, now - 2 * window.total_seconds()
+        due = list(takewhile(lambda uid: self._gone[uid] <= until, self._gone))  # in order of time
+        waiting = sorted(item.requested_at for item in self._deletions.values() if not item.admitted) if due else []
+        for uid in due:
+            entered = self._deletions[uid].requested_at
+            if bisect_left(waiting, entered - window) == bisect_right(waiting, entered + window):
+                del self._gone[uid]
+                del self._deletions[uid]
+                self._unreleased_cache = None

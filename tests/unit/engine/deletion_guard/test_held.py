@@ -110,6 +110,25 @@ async def test_what_has_passed_counts_for_as_long_as_the_window_may_matter(make)
     assert it.held() == {"late"}, "held until released"
 
 
+@pytest.mark.parametrize(("at", "goes"), [(599, False), (601, True)])
+async def test_what_has_passed_counts_for_what_could_not_be_seen_in_its_window(make, at, goes):
+    """Simulated world, seed 2197: the cloud answered nothing for longer than two windows, and the fourth went after that."""
+    it = make()
+    for number in range(3):
+        it.leave(f"vm-{number}")
+        assert await it.destroy(f"vm-{number}")
+        it.reconcilers.drop("GpuVM", f"vm-{number}")
+    it.leave("vm-3", at=at)
+    it.reconcilers.clock.now += 3 * 600
+    it.leave("vm-3", at=at)
+    assert await it.destroy("vm-3") == goes
+    it.reconcilers.drop("GpuVM", "vm-3")
+    it.reconcilers.clock.now += 3 * 600
+    it.leave("later", at=10_000)
+    assert it.brake.counts() == {}
+    assert set(it.brake._deletions) == {"u-later"}, "nothing is counted for ever"
+
+
 async def test_a_vm_whose_object_is_gone_counts_no_more(make):
     it = make()
     it.leave_many(4)
