@@ -26,6 +26,12 @@ def _labelled(items: list[dict[str, Any]], selector: str) -> list[dict[str, Any]
     return [item for item in items if item["metadata"].get("labels", {}).get(name) == value]
 
 
+def _without_uid(body: Any) -> Any:
+    meta = {name: value for name, value in (body or {}).get("metadata", {}).items() if name != "uid"}
+    rest = {name: value for name, value in (body or {}).items() if name != "metadata"}
+    return body if body is None else rest | ({"metadata": meta} if meta else {})
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, *_: object) -> None:
         """A test that breaks an answer off does so on purpose."""
@@ -84,8 +90,8 @@ class FakeApiServer:
             self.objects[f"{PREFIX}/namespaces/{meta['namespace']}/{PLURALS[body['kind']]}/{meta['name']}"] = body
 
     def changed(self, method: str) -> list[tuple[str, Any]]:
-        """Path and body of each call by this method."""
-        return [(path, body) for verb, path, body, _ in self.calls if verb == method]
+        """Path and body of each call by this method; of a change without the UID, which says of which object it is."""
+        return [(path, _without_uid(body)) for verb, path, body, _ in self.calls if verb == method]
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         refused = next((status for start, status in self.refused.items() if path.startswith(start)), None)
@@ -96,7 +102,7 @@ class FakeApiServer:
         if method == "POST" and path.startswith(PREFIX):
             return self._create(path, body)
         if path in self.objects:
-            return 200, self._patch(path, body) if method == "PATCH" else self.objects[path]
+            return self._patch(path, body) if method == "PATCH" else (200, self.objects[path])
         if method == "GET" and path.rpartition("/")[2] in PLURALS.values():
             return 200, {"metadata": {}, "items": self._listed(path)}
         return 404, {"kind": "Status", "message": f"{path} not found", "reason": "NotFound"}
@@ -114,14 +120,17 @@ class FakeApiServer:
         self.add(full)
         return 201, full
 
-    def _patch(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _patch(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         found = self.objects[path]
+        uid = found["metadata"].get("uid")
+        if body.get("metadata", {}).get("uid", uid) != uid:
+            return 409, {"kind": "Status", "message": "Precondition failed: UID in precondition", "reason": "Conflict"}
         for part, fields in body.items():
             for name, value in fields.items():
                 inner = isinstance(value, dict) and isinstance(found[part].get(name), dict)
                 merged = {**found[part][name], **value} if inner else value
                 found[part][name] = {key: one for key, one in merged.items() if one is not None} if inner else merged
-        return found
+        return 200, found
 
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805  # `self` is the handler's
         class Handler(BaseHTTPRequestHandler):

@@ -122,6 +122,20 @@ def test_what_is_being_destroyed_already_is_not_called_kept(api, plugin):
     assert "GpuVM/other" not in err
 
 
+@pytest.mark.parametrize("verb", ["start", "stop", "pause", "resume", "retry", "retain"])
+def test_an_object_of_the_same_name_that_was_made_meanwhile_is_left_alone(api, plugin, verb):
+    spec = {"powerState": "Running" if verb == "stop" else "Stopped"}
+    more = {"spec": spec, "annotations": {PAUSED: "true"} if verb == "resume" else {}}
+    another = a_body("GpuVM", "train", "Stalled", uid="another", **more)
+    api.add(a_body("GpuVM", "train", "Stalled", **more), a_body("GpuVM", "next", "Stalled", **more))
+    reads = iter(range(9))
+    api.on_read = lambda: api.add(another) if next(reads) == 1 else None  # before the second of the two is read
+    code, out, err = plugin(verb, "train", "next")
+    assert (code, out) == (1, "")
+    assert "somebody changed it at the same time" in err
+    assert (another["spec"], another["metadata"]["annotations"]) == (more["spec"], more["annotations"])
+
+
 @pytest.mark.parametrize("kind", [("GpuCloudAccount", "gca"), ("GpuHost", "ghost")], ids=" ".join)
 def test_what_destroys_nothing_cannot_be_retained(api, plugin, kind):
     api.add(a_body(kind[0], "it"), a_body("GpuVM", "train"))

@@ -90,11 +90,12 @@ class Cluster:
         except PluginError:
             return ()
 
-    def patch(self, key: Key, body: Mapping[str, Any]) -> Thing:
-        """Change fields or annotations of one object."""
-        query = {"fieldManager": FIELD_MANAGER}
+    def patch(self, item: Thing, body: Mapping[str, Any]) -> Thing:
+        """Change fields or annotations of this very object: another one of its name, made meanwhile, is left alone."""
+        key, query = item.key, {"fieldManager": FIELD_MANAGER}
+        change = {**body, "metadata": {**body.get("metadata", {}), "uid": item.uid}}
         try:
-            return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, body))
+            return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
             raise _told(error, f"change {key}", key.namespace) from None
 

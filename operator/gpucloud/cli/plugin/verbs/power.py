@@ -37,7 +37,7 @@ def _switch(here: Cluster, names: tuple[str, ...], wanted: PowerState, timeout: 
         if _power(item) == wanted:
             print(f"{item.key}: spec.powerState is {wanted} already")
             continue
-        here.patch(item.key, {"spec": {"powerState": wanted.value}})
+        here.patch(item, {"spec": {"powerState": wanted.value}})
         print(f"{item.key}: asked for {wanted} (spec.powerState)")
         warn_of_keepers(item, "spec.powerState")
     if timeout is None:
@@ -57,7 +57,7 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
         raise PluginError(f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart: use start.")
     mind_pause(item, refuse=True)
     asked = request_time()
-    here.patch(item.key, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})
+    here.patch(item, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})
     print(f"{item.key}: asked for a restart ({Annotation.RESTART_REQUESTED_AT}={asked})")
     if not wait_for_it:
         return ExitCode.OK

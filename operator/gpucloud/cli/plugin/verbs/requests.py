@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM, Key
+from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, looking, mind_pause, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
@@ -41,7 +41,7 @@ def pause(at: At, *, objects: tuple[str, ...]) -> int:
         if item.annotations.get(Annotation.PAUSED) == pausing.ON:
             print(f"{item.key}: paused already")
             continue
-        _annotate(here, item.key, Annotation.PAUSED, pausing.ON)
+        _annotate(here, item, Annotation.PAUSED, pausing.ON)
         print(f"{item.key}: paused ({Annotation.PAUSED}={pausing.ON})")
     return ExitCode.OK
 
@@ -53,7 +53,7 @@ def resume(at: At, *, objects: tuple[str, ...]) -> int:
         if Annotation.PAUSED not in item.annotations:
             print(f"{item.key}: not paused")
             continue
-        _annotate(here, item.key, Annotation.PAUSED, None)
+        _annotate(here, item, Annotation.PAUSED, None)
         print(f"{item.key}: resumed ({Annotation.PAUSED} removed)")
         warn_of_keepers(item, f"the annotation {Annotation.PAUSED}")
     return ExitCode.OK
@@ -79,7 +79,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
         if standing(item) is Standing.READY:
             print(f"{item.key}: is as asked, so there is nothing to try again")
             continue
-        _annotate(here, item.key, Annotation.RECONCILE_REQUESTED_AT, asked)
+        _annotate(here, item, Annotation.RECONCILE_REQUESTED_AT, asked)
         print(f"{item.key}: asked for another try ({Annotation.RECONCILE_REQUESTED_AT}={asked})")
         if reason(item) in NOT_BY_A_RETRY:
             show.tell(f"{item.key} is {reason(item)}, which a try does not end: kubectl gpucloud explain {reason(item)}")
@@ -108,7 +108,7 @@ def _retain(here: Cluster, item: Thing) -> ExitCode:
     if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:
         print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
         return ExitCode.OK
-    item = here.patch(item.key, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
+    item = here.patch(item, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
     warn_of_keepers(item, "spec.deletion.policy")
     order = item.status.get("order")
     if item.deleting is not None and isinstance(order, dict) and order.get("state") == OrderState.DESTROYING:
@@ -128,6 +128,6 @@ def _things(here: Cluster, objects: tuple[str, ...]) -> tuple[Thing, ...]:
     return tuple(here.need(key) for key in keys_of(here, objects))
 
 
-def _annotate(here: Cluster, key: Key, name: Annotation, value: str | None) -> None:
+def _annotate(here: Cluster, item: Thing, name: Annotation, value: str | None) -> None:
     change: dict[str, Any] = {"metadata": {"annotations": {name.value: value}}}
-    here.patch(key, change)
+    here.patch(item, change)
