@@ -197,6 +197,27 @@ def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice
     assert ("meant?" in found.message) is ("paused" in advice)
 
 
+@pytest.mark.parametrize(
+    ("name", "effect"),
+    [
+        ("buy-anway", "orders a VM, which is billed"),
+        ("accept-absense", "may be ordered anew and billed"),
+        ("brake-release-at", "destroy VMs and their data"),
+        ("provision-requested-at", "its data is destroyed"),
+        ("reboot-requested", "the host is rebooted"),
+        ("restart-requested", "the VM is restarted"),
+    ],
+)
+def test_advice_that_buys_or_destroys_says_so(name, effect):
+    (found,) = examine(replace(WELL, things=(a_vm(annotations={f"gpucloud.dev/{name}": "1"}),)))
+    assert effect in found.message
+
+
+def test_a_value_that_steers_a_terminal_stands_in_no_command():
+    (found,) = examine(replace(WELL, things=(a_vm(annotations={"gpucloud.dev/pause": "1\x1b[2J"}),)))
+    assert found.advice == "kubectl annotate gpuvm/train gpucloud.dev/pause- --namespace=team"
+
+
 def test_a_young_object_gives_the_operator_time():
     young = replace(a_vm("train", "Unseen"), created=NOW - timedelta(seconds=30))
     assert examine(replace(WELL, things=(young,))) == ()

@@ -6,7 +6,7 @@ from copy import deepcopy
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin import entry, show
 from support.fakeapiserver import PLURALS, PREFIX
 from support.pluginworld import a_body
 
@@ -88,6 +88,26 @@ def test_start_and_stop_set_the_power_state(api, plugin, verb, wanted):
         ("train", {"spec": {"powerState": wanted}})
     ]
     assert f"GpuVM/b: spec.powerState is {wanted} already" in out
+
+
+STEERS = "\x1b[2J\x9b31m\r\u202e"
+
+
+@pytest.mark.parametrize(
+    "words", [("doctor",), ("doctor", "-o", "json"), ("doctor", "-o", "yaml"), ("status", "-o", "json"), ("logs", "train")]
+)
+def test_no_text_of_others_steers_the_terminal(api, plugin, words):
+    spec = {**VM_SPEC, "accountRef": {"name": f"a{STEERS}"}}
+    api.add(a_vm_body(spec=spec, annotations={"gpucloud.dev/pause": STEERS, "gpucloud.dev/paused": STEERS}))
+    _, out, err = plugin(*words)
+    assert (out + err).strip()
+    assert all(char.isprintable() or char == "\n" for char in out + err)
+
+
+def test_json_with_such_text_is_what_it_was(capsys):
+    found = {"a": f'{STEERS}\U000e0001\\"ü🙂'}
+    show.document(found, show.Output.JSON)
+    assert json.loads(capsys.readouterr().out) == found
 
 
 def test_one_name_that_is_wrong_changes_none(api, plugin):

@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
-from gpucloud.cli.plugin.text import clean, near
+from gpucloud.cli.plugin.text import clean, near, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,5 +77,5 @@ def _help(program: str = NAME, verb: Verb | None = None) -> int:
 
 
 def _failed(text: str, code: ExitCode) -> int:
-    print(f"{NAME}: {text}", file=sys.stderr)
+    print(printable(f"{NAME}: {text}"), file=sys.stderr)
     return code.value

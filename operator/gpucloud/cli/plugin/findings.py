@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.effects import EFFECTS
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, Key, Thing, moment
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.verdicts import resume_command
@@ -329,8 +330,9 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
             if name not in frozenset(Annotation):
                 # Without the group, which all have in common and which would make any two alike.
                 near = difflib.get_close_matches(name.removeprefix(OURS), [known.removeprefix(OURS) for known in Annotation], 1)
-                meant = f" Is {OURS}{near[0]} meant?" if near else ""
-                instead = f" {OURS}{near[0]}={shlex.quote(value)}" if near else ""
+                effect = EFFECTS.get(Annotation(OURS + near[0]), "") if near else ""
+                meant = f" Is {OURS}{near[0]} meant? {effect}".rstrip() if near else ""
+                instead = f" {OURS}{near[0]}={shlex.quote(value)}" if near and value.isprintable() else ""
                 yield Finding(
                     Severity.WARNING,
                     "annotations",

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpucloud.cli.plugin.page import wrapped
+from gpucloud.cli.plugin.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,7 +65,7 @@ def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:
     plain, coloured = not _can_draw(stream), _has_colours(stream)
     texts = []
     for line in wrapped(found, _width(stream)):
-        text = f"{line.lead}{line.text}".rstrip()
+        text = printable(f"{line.lead}{line.text}").rstrip()
         shown = text.translate(ASCII) if plain else text
         codes = ";".join(SGR[word] for word in line.style.split()) if coloured else ""
         texts.append(f"\x1b[{codes}m{shown}\x1b[0m" if codes else shown)
@@ -73,8 +74,7 @@ def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:
 
 def document(found: Any, form: Output) -> None:
     """Print for programs."""
-    text = json.dumps(found, indent=2, ensure_ascii=False) if form is Output.JSON else _yaml(found)
-    print(text)
+    print(_json(found) if form is Output.JSON else _yaml(found))
 
 
 def documents(found: Iterable[Any]) -> None:
@@ -84,7 +84,7 @@ def documents(found: Iterable[Any]) -> None:
 
 def tell(text: str) -> None:
     """One sentence on what happens, beside the answer: on standard error."""
-    print(f"kubectl gpucloud: {text}", file=sys.stderr)
+    print(printable(f"kubectl gpucloud: {text}"), file=sys.stderr)
 
 
 def _width(stream: TextIO) -> int | None:
@@ -106,6 +106,12 @@ def _can_draw(stream: TextIO) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _json(found: Any) -> str:
+    """JSON as it is read by people, too: text that would steer a terminal is escaped, as YAML does by itself."""
+    text = json.dumps(found, indent=2, ensure_ascii=False)
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
 
 
 def _yaml(found: Any) -> str:

@@ -13,6 +13,11 @@ def clean(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
+def printable(text: str) -> str:
+    """Text whose words and gaps stay as they are, without what steers a terminal."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
 def near(word: str, known: Iterable[str]) -> str:
     """Which known words may be meant, in any case of letters: those that begin so, else the near ones. Empty when none does."""
     from gpucloud.reconcile.text import nearest  # noqa: PLC0415 - for an error only
