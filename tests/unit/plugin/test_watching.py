@@ -138,7 +138,7 @@ def test_a_watch_in_a_pipe_shows_a_change_and_ends_by_ctrl_c(api, tmp_path):
         out, err = process.communicate()
     assert process.returncode == 130
     assert "\x1b" not in out
-    assert err.startswith("kubectl gpucloud: stopped")
+    assert err.startswith("kubectl gpucloud: interrupted")
 
 
 @pytest.mark.parametrize(
