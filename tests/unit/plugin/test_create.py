@@ -156,6 +156,12 @@ def test_what_it_will_wait_for_is_told(made):
     assert "there is no GpuVpc/lba in the namespace: the VM waits for it. Did you mean lab?" in err
 
 
+def test_a_snapshot_that_is_missing_is_told(api, made):
+    api.add(a_body("GpuSnapshot", "golden"))
+    _, err = made("train", "-c", A100, "--cluster", "Msc1", "--vpc-ref", "lab", "--snapshot", "gold")
+    assert "there is no GpuSnapshot/gold in the namespace: the VM waits for it. Did you mean golden?" in err
+
+
 def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):
     found, err = made("train", "-c", "B200", "--cluster", "Msc1", offers=None)
     assert found["spec"]["configuration"] == "B200"

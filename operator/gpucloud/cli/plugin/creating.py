@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.adopting import object_name
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import VM, Thing
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import API_VERSION
 
@@ -45,6 +45,7 @@ class Known:
     rows: tuple[Row, ...] | None  # of offers; None when they cannot be seen
     vpcs: tuple[Thing, ...] = ()
     tenant: str = ""
+    snapshots: tuple[Thing, ...] | None = None  # GpuSnapshots; None when they were not looked at, or may not be seen
 
     def vpcs_in(self, cluster: str) -> tuple[str, ...]:
         """The names of the GpuVpcs in a cluster."""
@@ -134,9 +135,10 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
     fitting = [row["available"] for row in known.rows or () if _fits(wanted)(row)]
     if fitting and not any(available is not False for available in fitting):
         yield f"{wanted.configuration} is not free in {wanted.cluster} now: the VM waits for it, and is not billed until then."
-    names = [item.key.name for item in known.vpcs]
-    if wanted.vpc_ref and wanted.vpc_ref not in names:
-        yield f"there is no GpuVpc/{wanted.vpc_ref} in the namespace: the VM waits for it.{near(wanted.vpc_ref, names)}"
+    for kind, name, things in ((VPC, wanted.vpc_ref, known.vpcs), (SNAPSHOT, wanted.snapshot, known.snapshots)):
+        names = None if things is None else [item.key.name for item in things]
+        if name and names is not None and name not in names:
+            yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{near(name, names)}"
 
 
 def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:

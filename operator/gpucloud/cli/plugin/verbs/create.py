@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import creating, leftovers, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import VM, VPC, Key, target
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
@@ -70,6 +70,8 @@ def create(
     known = _known(here, chosen, route_of(endpoint, console_url, operator_namespace))
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
     wanted = creating.settled(_asked(wanted, known) if asks else wanted, known)
+    if wanted.snapshot:
+        known = replace(known, snapshots=_snapshots(here))
     for note in creating.notes(wanted, known):
         show.tell(note)
     if wait_for_it and not apply and not asks:
@@ -93,6 +95,14 @@ def _known(here: Cluster, account: Thing | None, route: Route) -> Known:
         show.tell(f"configuration and cluster are not checked, since the offers cannot be seen: {error}")
         return Known(None, vpcs, tenant)
     return Known(tuple(leftovers.offered(found)), vpcs, tenant)
+
+
+def _snapshots(here: Cluster) -> tuple[Thing, ...] | None:
+    """The GpuSnapshots of the namespace; None where they may not be listed, since `create` does not need that right."""
+    try:
+        return here.things(here.namespace, (SNAPSHOT,))
+    except PluginError:
+        return None
 
 
 def _keys(files: tuple[str, ...]) -> tuple[str, ...]:
