@@ -41,8 +41,8 @@ class GpuSnapshotSpec(AdoptingSpec):
         json_schema_extra=rules(
             CEL(
                 "has(self.vmRef) != has(self.vm)",
-                "A snapshot has one source: name it in vmRef (a GpuVM of this namespace) or in vm (cluster, vpc and name of a "
-                "VM in the cloud), not in both.",
+                "Set exactly one of spec.vmRef (a GpuVM of this namespace) and spec.vm (cluster, vpc and name of a VM in the "
+                "cloud).",
                 reason="FieldValueForbidden",
                 field_path=".vmRef",
             ),
