@@ -162,11 +162,13 @@ def test_an_alternative_that_the_account_may_not_use_is_told_and_capacity_is_wai
 
     both = {("reserved-acme", "NoCapacity"), ("reserved-globex", "Rejected")}
     eventually(lambda: refused() == both, what="both to be among the refused")
-    eventually(
-        lambda: any('"reserved-globex" is not assigned' in one["note"] for one in here.list("events.events.k8s.io")),
-        what="the Event",
-    )
+
+    def told(note):
+        return '"reserved-globex" is not assigned' in note and "Correct spec.placement.alternatives." in note
+
+    eventually(lambda: any(told(one["note"]) for one in here.list("events.events.k8s.io")), what="the Event")
     item = reach(here, "gpuvm", "train", "False/WaitingForCapacity", says='"reserved-globex" is not assigned')
+    assert "; correct spec.placement.alternatives." in condition(item, "Ready")["message"]
     assert not condition(item, "Stalled"), "the other offer is right"
     sim.control("capacity", {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "pool": "reserved-acme", "total": 1})
     reach(here, "gpuvm", "train", "True/Running", timeout=60)

@@ -125,10 +125,11 @@ ROWS = {
             ErrorKind.UNAVAILABLE,
             configuration=TWO,
             ago=30.0,
-            placement=in_hand(TWO, None, refused(reason="Rejected", at=PAST - timedelta(seconds=9)), refused(ONE, POOLED)),
+            placement=in_hand(TWO, None, refused(ONE, POOLED, "Rejected", at=PAST - timedelta(seconds=9)), refused()),
         ),
         Reason.WAITING_FOR_CAPACITY,
         records=True,
+        says="correct spec.placement.alternatives",
     ),
     "an edit begins with the spec's own offer again": Row(
         "a person has corrected something",

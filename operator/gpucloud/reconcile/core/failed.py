@@ -36,7 +36,7 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
     again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
-    return f"{retry.CORRECT} To try again as it is: {again}"
+    return f"{f.correction} To try again as it is: {again}"
 
 
 def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:

@@ -9,6 +9,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.recreation import OnLoss, ReplacePolicy
+from gpucloud.reconcile import retry
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, in_hand, offers, on_loss, template
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.quota import Usage
+    from gpucloud.reconcile.waiting_line import Offer
 
 SUBJECT = Subject(
     kind=KIND,
@@ -231,8 +233,17 @@ class VmFacts(offers.Facts):
 
     def corrections(self, words: str) -> str:
         """Names in the spec that the cloud does not know."""
-        refused = offers.ordered_offer(self.spec, self.order) or offers.current_offer(self)
-        return corrections(offers.with_offer(self.spec, refused), self.known, words)
+        return corrections(offers.with_offer(self.spec, self._refused_offer), self.known, words)
+
+    @property
+    def correction(self) -> str:
+        """An alternative may be edited, which keeps the place in the waiting line; the spec's own offer may not."""
+        own = self._refused_offer == offers.offers(self.spec)[0]
+        return retry.CORRECT if own else offers.CORRECT_ALTERNATIVES
+
+    @property
+    def _refused_offer(self) -> Offer:
+        return offers.ordered_offer(self.spec, self.order) or offers.current_offer(self)
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - as of all kinds
         """PublicationFailed, while spec.connection could not be published or withdrawn."""

@@ -44,6 +44,7 @@ REASONS = {
     ErrorKind.FORBIDDEN: RefusedReason.REJECTED,
     ErrorKind.SERVER: RefusedReason.FAILED,  # field notes: business errors often arrive as 500
 }
+CORRECT_ALTERNATIVES = "Correct spec.placement.alternatives."
 OPEN = frozenset({Outcome.ANNOUNCED, Outcome.UNCLEAR})  # of a power call whose answer no status records
 SAME_CALL = timedelta(seconds=2)  # two times of one refusal differ by less: both clocks are read, and seconds are cut
 
@@ -283,6 +284,13 @@ def moves_on(f: Facts) -> bool:
     attempt, recorded = f.attempt(Verb.CREATE), f.tracked.recorded
     tried = attempt is not None and recorded is not None and attempt.at > recorded
     return not tried or ordered_offer(f.spec, f.order) != following
+
+
+def rejected_alternative(f: Facts) -> RefusedOffer | None:
+    """Return the last refusal that says that an alternative, which may be edited, cannot be ordered as it is."""
+    own = offers(f.spec)[0]
+    found = (one for one in refusals(f) if one.reason is RefusedReason.REJECTED and offer_of(one) != own)
+    return max(found, key=lambda one: one.at, default=None)
 
 
 def refusals(f: Facts) -> tuple[RefusedOffer, ...]:

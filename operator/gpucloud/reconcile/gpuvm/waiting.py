@@ -30,6 +30,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     priced,
     queues_from,
     refusals,
+    rejected_alternative,
     wanted_offer,
     without_capacity_since,
 )
@@ -182,13 +183,15 @@ def _in_line(f: VmFacts, here: Waiter) -> Verdict:
 def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
     wanted = " or ".join(map(described, here.offers))
     left_out = " and ".join(described(one) for one in dear(f) if one not in here.offers)
-    until, rule = alternatives_from(f), "whoever waits longest goes first"
+    until, rejected, rule = alternatives_from(f), rejected_alternative(f), "whoever waits longest goes first"
     if until is not None and until > f.now.wall and len(offers(f.spec)) > 1:
         rule = f"alternatives count from {rfc3339(until)} on"
     elif left_out:
         rule = f"the limits on prices exclude {left_out}"
+    elif rejected is not None:
+        rule = "correct spec.placement.alternatives"
     words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"
-    last = max(refusals(f), key=lambda item: item.at, default=None)
+    last = rejected or max(refusals(f), key=lambda item: item.at, default=None)
     if last is not None:
         words = f"{words} Last refused: {described(offer_of(last))}{bracketed(last.message)}."
     return working(Reason.WAITING_FOR_CAPACITY, words)
