@@ -1,8 +1,14 @@
-"""Reads the settings file: YAML with the settings in camelCase, as the chart's ``settings`` name them. It holds no secret."""
+"""Reads the settings file: YAML with the settings in camelCase, as the chart's ``settings`` name them. It holds no secret.
+
+Each value is read as it is written, as a flag and a variable are: YAML 1.1 would make 8 of ``010``, 90 of ``1:30`` and 1 of
+``true``, each of which the settings would take for a number.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,27 +19,78 @@ from gpucloud.settings import Credentials, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+NULL = "tag:yaml.org,2002:null"
 
-def read(path: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the file sets, by the settings' names; ``fields`` maps the file's names to them. Null counts as absent.
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What a settings file sets, by the settings' names, and in which line each setting stands."""
+
+    path: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def where(self, name: str, field: str) -> str:
+        """Return where this setting stands, under the name that the file has for it."""
+        return f"{_place(self.path, self.lines[name])}: {field}"
+
+
+class _Loader(yaml.BaseLoader):
+    """Every scalar is its own text, but for null."""
+
+
+_Loader.add_implicit_resolver(NULL, re.compile("(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+_Loader.add_constructor(NULL, lambda _loader, _node: None)
+
+
+def read(path: str, fields: Mapping[str, str]) -> ConfigFile:
+    """Return what the file sets; ``fields`` maps the file's names to those of the settings. Null counts as absent.
 
     Raises:
-        SettingsError: the file cannot be read, is no YAML mapping, or names something that is no setting.
+        SettingsError: the file cannot be read, is no YAML mapping, or names something twice, or that is no setting.
     """
+    lines: dict[str, int] = {}
+    values, troubles = {}, []
+    for name, line, value in _entries(path):
+        if name not in fields:
+            troubles.append(f"{_place(path, line)}: {_told(name, fields)}")
+        elif name in lines:
+            troubles.append(f"{_place(path, line)}: {name} is set twice, first in line {lines[name]}; remove one of the two")
+        elif value is not None:
+            values[fields[name]] = value
+        lines.setdefault(name, line)
+    if troubles:
+        raise SettingsError("; ".join(troubles))
+    return ConfigFile(path, values, {fields[name]: line for name, line in lines.items()})
+
+
+def _entries(path: str) -> list[tuple[str, int, Any]]:
+    """Return each name in the file with its line and its value, those that stand there twice included."""
     try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        loader = _Loader(Path(path).read_text(encoding="utf-8"))
+        root = loader.get_single_node()
+        if root is None or root.tag == NULL:
+            return []
+        if isinstance(root, yaml.MappingNode):
+            return [
+                (
+                    str(loader.construct_object(key, deep=True)),
+                    key.start_mark.line + 1,
+                    loader.construct_object(value, deep=True),
+                )
+                for key, value in root.value
+            ]
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"--config {path}: the file cannot be read ({unread(error)}); name a readable file") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
         raise SettingsError(f"--config {path}: the file is not YAML{where}; correct it there") from None
-    if not isinstance(found, dict | None):
-        raise SettingsError(f"--config {path}: the file holds no mapping; write settings such as 'pollSteadySeconds: 60'")
-    settings = found or {}
-    if unknown := [str(name) for name in settings if name not in fields]:
-        raise SettingsError("; ".join(f"--config {path}: {_told(name, fields)}" for name in unknown))
-    return {fields[name]: value for name, value in settings.items() if value is not None}
+    raise SettingsError(f"--config {path}: the file holds no mapping; write settings such as 'pollSteadySeconds: 60'")
+
+
+def _place(path: str, line: int) -> str:
+    return f"--config {path}, line {line}"
 
 
 def unread(error: OSError | UnicodeDecodeError) -> str:

@@ -8,7 +8,7 @@ that it names.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, SettingsConfigDict
 
 from gpucloud import configfile
+from gpucloud.configfile import ConfigFile
 from gpucloud.settings import INSTALL_TAG, LEASE_NAME, LEASE_NAMESPACE, Credentials, Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ ENV_PREFIX = "GPUCLOUD_"
 # What is expected, by pydantic's error types; {input} stands only where it cannot be a secret.
 _EXPECTED = {
     "bool_parsing": "expected true or false, not {input!r}",
+    "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "string_type": "expected text",
+    "tuple_type": "expected a list, as [a, b]",
     "int_parsing": "expected a whole number, not {input!r}",
     "float_parsing": "expected a number, not {input!r}",
     "finite_number": "expected a finite number, not {input!r}",
@@ -93,15 +99,14 @@ class _Given:
 
     flags: Mapping[str, Any]
     environ: Mapping[str, str]
-    file: Mapping[str, Any]
-    path: str = ""
+    file: ConfigFile = field(default_factory=ConfigFile)
 
     def where(self, flag: Flag) -> str:
         """The flag, the variable or the file's name that gave this setting."""
         if flag.name not in self.flags and self.environ.get(flag.variable):
             return flag.variable
-        by_file = flag.name not in self.flags and flag.name in self.file
-        return f"--config {self.path}: {flag.field}" if by_file else flag.option
+        by_file = flag.name not in self.flags and flag.name in self.file.values
+        return self.file.where(flag.name, flag.field) if by_file else flag.option
 
 
 CONFIG = ENV_PREFIX + "CONFIG"
@@ -183,13 +188,27 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> 
     """
     environ = os.environ if environ is None else environ
     path = given.get("config") or environ.get(CONFIG) or ""
-    file = configfile.read(path, _FIELDS) if path else {}
-    told = _Given({name: given[name] for name in FLAGS if given.get(name) is not None}, environ, file, path)
-    sources = _sources(_SettingsSource, {**told.flags, "credentials": read_credentials(environ)}, environ, file)
+    _check_spelling(environ)
+    file = configfile.read(path, _FIELDS) if path else ConfigFile()
+    told = _Given({name: given[name] for name in FLAGS if given.get(name) is not None}, environ, file)
+    sources = _sources(_SettingsSource, {**told.flags, "credentials": read_credentials(environ)}, environ, file.values)
     try:
         return Settings(**dict(_SettingsSource(_build_sources=sources)))
     except ValidationError as error:
         raise SettingsError("; ".join(_text(item, told) for item in error.errors())) from None
+
+
+def _check_spelling(environ: Mapping[str, str]) -> None:
+    """Refuse a variable that is one of ours but for upper and lower case: of two such, chance would choose.
+
+    Raises:
+        SettingsError: there is one; the text does not repeat its value.
+    """
+    secrets = [ENV_PREFIX + name.upper() for name in Credentials.model_fields]
+    known = {CONFIG, *(flag.variable for flag in FLAGS.values()), *secrets, *(f"{name}_FILE" for name in secrets)}
+    wrong = sorted(name for name, value in environ.items() if value and name not in known and name.upper() in known)
+    if wrong:
+        raise SettingsError("; ".join(f"{name}: the variable is not in capitals; name it {name.upper()}" for name in wrong))
 
 
 def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
@@ -203,7 +222,7 @@ def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
     try:
         return Credentials(**dict(_CredentialsSource(_build_sources=sources)))
     except ValidationError as error:
-        raise SettingsError(_text(error.errors()[0], _Given({}, environ, {}))) from None
+        raise SettingsError(_text(error.errors()[0], _Given({}, environ))) from None
 
 
 def _secrets_in_files(environ: Mapping[str, str]) -> dict[str, str | None]:
@@ -226,7 +245,7 @@ def _sources(
 ) -> Any:
     """Sources of pydantic-settings, the first wins. An empty variable counts as absent."""
     environment = EnvSettingsSource(model)
-    environment.env_vars = {name.lower(): value for name, value in environ.items() if value}
+    environment.env_vars = {name.lower(): value for name, value in environ.items() if value and name.isupper()}
     return (InitSettingsSource(model, told), environment, InitSettingsSource(model, dict(file or {}))), {}
 
 

@@ -1,7 +1,6 @@
 """Settings: flags over environment over defaults, secrets from files, every refusal with words that help, no secret told."""
 
 import argparse
-import re
 from pathlib import Path
 
 import pytest
@@ -243,88 +242,6 @@ def test_the_help_has_every_setting_in_one_group():
     assert sorted(name for names in GROUPS.values() for name in names) == sorted(FLAGS)
 
 
-# The settings file
-
-
-@pytest.fixture
-def config(tmp_path):
-    def write(text):
-        path = tmp_path / "settings.yaml"
-        path.write_text(text)
-        return str(path)
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "value", "why"),
-    [
-        ("namespace: [a, b]", "namespace", ("a", "b"), "a list of YAML"),
-        ("namespace: a, b", "namespace", ("a", "b"), "a list as a variable has it"),
-        ("pollPendingSeconds: 0.5", "poll_pending_seconds", 0.5, "camelCase, as in the chart"),
-        ("observeOnly: true", "observe_only", True, "a switch"),
-        ("logLevel: Debug", "log_level", "debug", "in any case, as everywhere"),
-        ("workers:", "workers", 50, "null counts as absent"),
-        ("", "workers", 50, "an empty file sets nothing"),
-    ],
-)
-def test_the_settings_file(config, text, name, value, why):
-    assert getattr(settings("--config", config(text)), name) == value, why
-
-
-@pytest.mark.parametrize(
-    ("arguments", "environ", "workers", "why"),
-    [
-        ((), {}, 7, "the file wins over the default"),
-        ((), {"WORKERS": "8"}, 8, "the environment over the file"),
-        (("--workers", "9"), {"WORKERS": "8"}, 9, "a flag over both"),
-    ],
-)
-def test_the_settings_file_is_overridden(config, arguments, environ, workers, why):
-    assert settings("--config", config("workers: 7"), *arguments, **environ).workers == workers, why
-
-
-def test_the_file_on_the_reference_page_can_be_used(config):
-    (block,) = re.findall(r"```yaml\n(.*?)```", (PAGES / "settings.md").read_text(), re.DOTALL)
-    assert settings("--config", config(block)).max_vms_per_namespace == 10
-
-
-def test_a_variable_names_the_settings_file(config):
-    assert settings(CONFIG=config("workers: 7")).workers == 7
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("poll-steady-seconds: 5", "'poll-steady-seconds'; did you mean pollSteadySeconds\\?"),
-        ("polSteadySeconds: 5", "did you mean pollSteadySeconds\\?"),
-        ("zzzz: 5", "there is no setting 'zzzz'$"),
-        ("1: 5", "there is no setting '1'"),
-        (f"apiKey: {SECRET}", "apiKey is a secret: set it by an environment variable"),
-        (f"credentials: {{password: {SECRET}}}", "there is no setting 'credentials'"),
-        ("workers: many", "settings.yaml: workers: expected a whole number, not 'many'"),
-        ("workers: {a: 1}", "settings.yaml: workers: "),
-        ("workers: 0", "settings.yaml: workers: must be greater than zero"),
-        ("[workers]", "the file holds no mapping"),
-        (f"a: [{SECRET}", "not YAML in line 1"),
-        ("a: b: c", "not YAML in line 1"),
-    ],
-)
-def test_a_settings_file_that_cannot_be_used(config, text, says):
-    with pytest.raises(SettingsError, match=says) as caught:
-        settings("--config", config(text))
-    assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize(("text", "why"), [(None, "No such file or directory"), (b"\xff\xfe\x00", "it is not UTF-8 text")])
-def test_a_settings_file_that_cannot_be_read(tmp_path, text, why):
-    path = tmp_path / "settings.yaml"
-    if text is not None:
-        path.write_bytes(text)
-    with pytest.raises(SettingsError, match=rf"settings\.yaml: the file cannot be read \({why}\)"):
-        settings("--config", str(path))
-
-
 @pytest.mark.parametrize(
     ("arguments", "environ", "switched"),
     [((), {}, False), (("--no-secret-finalizer",), {}, True), ((), {"NO_SECRET_FINALIZER": "true"}, True)],
@@ -394,3 +311,25 @@ def test_secrets_have_no_flag():
     assert not FLAGS.keys() & {"api_key", "username", "password", "credentials"}
     with pytest.raises(SystemExit):
         given("--api-key", "x")
+
+
+MISSPELT = [
+    ({"gpucloud_workers": "7"}, "gpucloud_workers: the variable is not in capitals; name it GPUCLOUD_WORKERS", "a setting"),
+    ({"GpuCloud_Workers": "7", "GPUCLOUD_WORKERS": "8"}, "GpuCloud_Workers: the variable is not in capitals", "two of them"),
+    ({"gpucloud_api_key": SECRET}, "name it GPUCLOUD_API_KEY", "a secret"),
+    ({"gpucloud_password_file": "x"}, "name it GPUCLOUD_PASSWORD_FILE", "the file of a secret"),
+    ({"gpucloud_config": "x"}, "name it GPUCLOUD_CONFIG", "the settings file"),
+]
+
+
+@pytest.mark.parametrize(("environ", "says", "why"), MISSPELT, ids=[row[2] for row in MISSPELT])
+def test_a_variable_that_differs_in_case_only_is_refused(environ, says, why):
+    with pytest.raises(SettingsError) as caught:
+        load(given(), OK | environ)
+    assert says in str(caught.value), why
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("environ", [{"gpucloud_workers": ""}, {"workers": "7"}, {"gpucloud_helper": "7"}])
+def test_variables_that_are_not_ours_are_left_alone(environ):
+    assert load(given(), OK | environ).workers == 50
