@@ -8,6 +8,7 @@ import gc
 import importlib
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping
@@ -20,6 +21,8 @@ import structlog
 
 from gpucloud import __version__
 from gpucloud.engine.kinds.quota_usage import price_limits
+from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.other_operators import held_leases
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints
 from gpucloud.engine.manager.manager import Engine
@@ -31,12 +34,14 @@ from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from gpucloud.engine.telemetry.tracing import Tracer
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.app")
 
+OTHERS_SECONDS = 5.0  # to look for other operators; an apiserver that is slower is not waited for
 DRAIN_SECONDS = 35.0  # one call to the cloud may take 30; a pod's grace should be 45
 GC_THRESHOLDS = (5_000, 10, 10)  # requests leave cycles with buffers: at 100,000 they took 16 MB with 500 objects at once
 
@@ -72,7 +77,8 @@ def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
-    engine = Engine(_placed(settings), lifecycle.connect, SystemClock(), Ports(tracer=_tracer(settings)))
+    settings, clock, ports = _placed(settings), SystemClock(), Ports(tracer=_tracer(settings))
+    engine = Engine(settings, lifecycle.connect, clock, ports)
     engine.metrics.export_process(__version__)
     engine.metrics.export_price_limits(price_limits(settings))
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
@@ -81,6 +87,8 @@ async def _serve(settings: Settings) -> int:
     if settings.console:
         log.info("serving the console", port=await console.start(settings.console_port))
     try:
+        _introduce(settings, ports.entropy.instance)
+        await _warn_of_others(settings, clock.instant())
         engine.tasks.spawn("loop-lag", partial(loop_lag.measure, engine.metrics.loop_lag.observe))
         await engine.start()
         if not engine.leading:
@@ -120,6 +128,41 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
         log.critical("ending: the watch has ended by itself, and only a new process can begin it again", **about)
         engine.restart_required = True
         engine.end()
+
+
+def _introduce(settings: Settings, identity: str) -> None:
+    """Say on which cluster and which cloud this process is going to act, and as whom."""
+    log.info(
+        "connecting",
+        version=__version__,
+        cluster=re.sub("//[^/]*@", "//", str(lifecycle.connect().server)),
+        context=lifecycle.context(),
+        endpoints=list(settings.endpoint),
+        namespaces=list(settings.namespace) or "all",
+        lease=f"{settings.lease_namespace}/{settings.lease_name}" if settings.leader_elect else "none (--leader-elect is off)",
+        identity=identity,
+    )
+
+
+async def _warn_of_others(settings: Settings, now: datetime) -> None:
+    """Tell of operators that hold another Lease of this cluster: they may act on the same objects."""
+    own = (settings.lease_namespace, settings.lease_name) if settings.leader_elect else None
+    kube = KubeClient(lifecycle.connect)  # the engine's asks nothing by POST before it leads
+    try:
+        async with asyncio.timeout(OTHERS_SECONDS):
+            others = await held_leases(kube, now)
+    except (KubeError, TimeoutError):  # the start itself waits for the apiserver, and says so
+        return
+    finally:
+        await kube.aclose()
+    for lease in others:
+        if (lease.namespace, lease.name) != own:
+            log.warning(
+                "another operator serves this cluster: stop this one, or let it stand by with the flags of the hint",
+                holder=lease.holder,
+                lease=f"{lease.namespace}/{lease.name}",
+                hint=f"--leader-elect --lease-namespace={lease.namespace} --lease-name={lease.name}",
+            )
 
 
 def _tracer(settings: Settings) -> Tracer | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import kopf
+import yaml
 
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.kinds.meta import GROUP
@@ -174,6 +177,17 @@ def connect() -> kopf.ConnectionInfo:
     if found is None:
         raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
     return found
+
+
+def context() -> str:
+    """Return by what ``connect`` finds the cluster, for people: the kubeconfig's current context, or the service account."""
+    if kopf.login_with_service_account(logger=log, settings=kopf.OperatorSettings()) is not None:
+        return "service account of the pod"
+    for path in (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep):
+        found = yaml.safe_load(Path(path.strip()).expanduser().read_text(encoding="utf-8")) if path.strip() else None
+        if name := (found or {}).get("current-context"):  # as kopf, the first that names one
+            return str(name)
+    return ""
 
 
 def settings(*, idle: bool = False) -> kopf.OperatorSettings:
