@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.app")
 
-OTHERS_SECONDS = 5.0  # to look for other operators; an apiserver that is slower is not waited for
+OTHERS_SECONDS = 10.0  # to look for other operators; an apiserver that is slower is not waited for
 DRAIN_SECONDS = 35.0  # one call to the cloud may take 30; a pod's grace should be 45
 GC_THRESHOLDS = (5_000, 10, 10)  # requests leave cycles with buffers: at 100,000 they took 16 MB with 500 objects at once
 
@@ -151,7 +151,8 @@ async def _warn_of_others(settings: Settings, now: datetime) -> None:
     try:
         async with asyncio.timeout(OTHERS_SECONDS):
             others = await held_leases(kube, now)
-    except (KubeError, TimeoutError):  # the start itself waits for the apiserver, and says so
+    except (KubeError, TimeoutError) as error:  # the start itself waits for the apiserver
+        log.info("other operators were not looked for", error=str(error) or "no answer in time")
         return
     finally:
         await kube.aclose()

@@ -62,8 +62,9 @@ OTHERS = [
 @pytest.mark.parametrize(("leases", "flags", "count", "why"), OTHERS, ids=[row[3] for row in OTHERS])
 def test_it_says_which_other_operator_acts_and_what_to_do(server, tmp_path, leases, flags, count, why):
     server.canned[LEASES] = {"items": leases}
-    found = [record for record in said(server, tmp_path, **flags) if WARNING in str(record.get("event"))]
-    assert len(found) == count, why
+    records = said(server, tmp_path, **flags)
+    found = [record for record in records if WARNING in str(record.get("event"))]
+    assert len(found) == count, (why, records)
     assert all(record["level"] == "warning" and record["hint"].startswith("--leader-elect --lease-n") for record in found)
 
 
