@@ -22,12 +22,8 @@ def plugin(api, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
 
     def run(verb, *words, kubeconfig=None, **user):
-        config = kubeconfig or api.kubeconfig(tmp_path, **user)
-        before, dashes, after = [*words], [], []
-        if "--" in words:
-            place = words.index("--")
-            before, dashes, after = [*words[:place]], ["--"], [*words[place + 1 :]]
-        code = entry.main([verb, *before, "--kubeconfig", str(config), *dashes, *after])
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig or api.kubeconfig(tmp_path, **user)))
+        code = entry.main([verb, *words])
         out, err = capsys.readouterr()
         assert "Traceback" not in out + err
         return code, out, err

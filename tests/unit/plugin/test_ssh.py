@@ -42,8 +42,8 @@ def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, co
 @pytest.mark.parametrize(
     ("power", "says"),
     [
-        ("Stopped", "start it with `kubectl gpucloud start train --wait`"),
-        ("Running", "wait with `kubectl gpucloud wait GpuVM/train`"),
+        ("Stopped", "start it with `kubectl gpucloud start gvm/train --wait --namespace=team`"),
+        ("Running", "wait with `kubectl gpucloud wait gvm/train --namespace=team`"),
     ],
 )
 def test_ssh_says_how_a_vm_without_an_address_gets_one(api, plugin, power, says):

@@ -107,9 +107,9 @@ class Cluster:
             return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.status == 409 and "already exists" in str(error):
-                see = f"kubectl gpucloud status {KINDS[key.kind].short}/{key.name} --namespace={key.namespace}"
                 raise PluginError(
-                    f"{key} exists already in namespace {key.namespace!r}: choose another name, or see `{see}`."
+                    f"{key} exists already in namespace {key.namespace!r}: choose another name, or see "
+                    f"`{key.command('status')}`."
                 ) from None
             raise _told(error, f"create {key}", key.namespace) from None
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import parsing
+from gpucloud.cli.plugin import advice, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
@@ -24,6 +24,7 @@ DEBUG = "GPUCLOUD_DEBUG"
 
 def main(argv: Sequence[str]) -> int:
     """Run one verb and return its exit code."""
+    advice.remember(At())  # what an earlier call in this process was given
     try:
         code = _dispatch(argv)
         sys.stdout.flush()
@@ -58,14 +59,15 @@ def _dispatch(argv: Sequence[str]) -> int:
     verb = VERBS.get(name)
     if verb is None:
         what = "unknown option" if name.startswith("-") else "unknown verb"
-        advice = f" Use `{ELSEWHERE[name]}`." if name in ELSEWHERE else near(name, VERBS)
-        raise parsing.UsageError(f"{what} {clean(name)!r}.{advice}", NAME)
+        instead = f" Use `{ELSEWHERE[name]}`." if name in ELSEWHERE else near(name, VERBS)
+        raise parsing.UsageError(f"{what} {clean(name)!r}.{instead}", NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):
         return _help(program, verb)
     given = parsing.values(verb, words, program)
     at = At(**{item.key: given.pop(item.key) for item in CLUSTER if item in verb.takes})
+    advice.remember(at)
     return int(function_of(verb)(at, **given))
 
 
@@ -77,5 +79,5 @@ def _help(program: str = NAME, verb: Verb | None = None) -> int:
 
 
 def _failed(text: str, code: ExitCode) -> int:
-    print(printable(f"{NAME}: {text}"), file=sys.stderr)
+    print(printable(f"{NAME}: {advice.pasteable(text)}"), file=sys.stderr)
     return code.value

@@ -13,7 +13,6 @@ from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.effects import EFFECTS
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, Key, Thing, moment
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
-from gpucloud.cli.plugin.verdicts import resume_command
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
@@ -317,7 +316,7 @@ def _paused(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "paused",
                 f"{pause.message(item.annotations)} Until then nothing is created, switched or destroyed, deletion included.",
-                resume_command(item.key),
+                item.key.command("resume"),
                 item.key,
             )
 

@@ -64,6 +64,11 @@ class Key:
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
 
+    def command(self, verb: str, *options: str) -> str:
+        """A verb of the plugin for this object, which can be pasted wherever it is read."""
+        named = f"{KINDS[self.kind].short}/{self.name}"
+        return " ".join(["kubectl gpucloud", verb, named, *options, f"--namespace={self.namespace}"])
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DETAILS = {item.kind: item.details for item in names.KINDS}
 WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMED_WAITERS = 8
-NEXT = "Nothing moves here? `kubectl gpucloud doctor` looks for the reason."
+NEXT = "Nothing moves here? `kubectl gpucloud doctor --namespace={}` looks for the reason."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ def as_lines(
             yield from _branch(world, top, ("", ""), scope)
     for key, recorded in (events or {}).items():
         yield from _events(key, tuple(recorded))
-    if any(cause.standing is Standing.UNSEEN for cause in found):
+    if unseen := [cause.key.namespace for cause in found if cause.standing is Standing.UNSEEN]:
         yield Line("")
-        yield Line(NEXT)
+        yield Line(NEXT.format(unseen[0]))
 
 
 def as_document(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
+from gpucloud.cli.plugin.advice import pasteable, pasteable_lines
 from gpucloud.cli.plugin.page import wrapped
 from gpucloud.cli.plugin.text import printable
 
@@ -64,7 +65,7 @@ def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:
     """Lines as this stream can show them."""
     plain, coloured = not _can_draw(stream), _has_colours(stream)
     texts = []
-    for line in wrapped(found, _width(stream)):
+    for line in wrapped(pasteable_lines(found), _width(stream)):
         text = printable(f"{line.lead}{line.text}").rstrip()
         shown = text.translate(ASCII) if plain else text
         codes = ";".join(SGR[word] for word in line.style.split()) if coloured else ""
@@ -84,7 +85,7 @@ def documents(found: Iterable[Any]) -> None:
 
 def tell(text: str) -> None:
     """One sentence on what happens, beside the answer: on standard error."""
-    print(printable(f"kubectl gpucloud: {text}"), file=sys.stderr)
+    print(printable(f"kubectl gpucloud: {pasteable(text)}"), file=sys.stderr)
 
 
 def _width(stream: TextIO) -> int | None:

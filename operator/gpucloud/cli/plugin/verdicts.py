@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing, unseen
 
 if TYPE_CHECKING:
@@ -70,7 +69,9 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
     how = standing(item)
     words = f"{reason(item)}: {message(item)}" if how is not Standing.UNSEEN else unseen(item)
     if item.paused and (how is not Standing.READY or aim.goal is Goal.GONE):
-        return Verdict(Outcome.FAILED, f"it is paused, and nothing is done to it before: {resume_command(key)} ({words})", how)
+        return Verdict(
+            Outcome.FAILED, f"it is paused, and nothing is done to it before: {key.command('resume')} ({words})", how
+        )
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
         return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how)
@@ -84,11 +85,6 @@ def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
     if request is not None and _is_open(request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
     return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
-
-
-def resume_command(key: Key) -> str:
-    """What ends a pause."""
-    return f"kubectl gpucloud resume {KINDS[key.kind].short}/{key.name} --namespace={key.namespace}"
 
 
 def _is_open(request: Request, item: Thing, how: Standing) -> bool:

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, UnansweredError
 from gpucloud.cli.plugin.show import tell
 from gpucloud.cli.plugin.verdicts import Goal, Outcome, judge, total
@@ -47,11 +48,15 @@ def wait(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, timeout: floa
 def _looked(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, before: Mapping[Key, Verdict]) -> Mapping[Key, Verdict]:
     """Look once. A cluster that does not answer for a while ends no wait that has begun: what is waited for goes on."""
     try:
-        return {key: judge(key, item, aim) for key, item in look().items()}
+        return {key: _pasteable(judge(key, item, aim)) for key, item in look().items()}
     except UnansweredError as error:
         if not before:
             raise
         return {key: replace(verdict, words=f"{error}") for key, verdict in before.items()}
+
+
+def _pasteable(verdict: Verdict) -> Verdict:
+    return replace(verdict, words=pasteable(verdict.words))
 
 
 def _outcome_words(verdict: Verdict, goal: Goal) -> str:

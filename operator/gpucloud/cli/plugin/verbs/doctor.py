@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Finding, Lease, Severity, examine
 from gpucloud.cli.plugin.objects import KINDS, Thing, moment
@@ -143,7 +144,7 @@ def document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
                 "check": finding.check,
                 "object": None if finding.key is None else asdict(finding.key),
                 "message": finding.message,
-                "advice": finding.advice,
+                "advice": pasteable(finding.advice),
             }
             for finding in found
         ],

@@ -54,7 +54,9 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
     here = cluster(at)
     item = kept(here, vm)
     if _power(item) == PowerState.STOPPED:
-        raise PluginError(f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart: use start.")
+        raise PluginError(
+            f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart: use `{item.key.command('start')}`."
+        )
     mind_pause(item, refuse=True)
     asked = request_time()
     here.patch(item, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})

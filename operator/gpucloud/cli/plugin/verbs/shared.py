@@ -11,7 +11,6 @@ from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import Key, Thing, target
-from gpucloud.cli.plugin.verdicts import resume_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -65,8 +64,8 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
     if not item.paused:
         return
     if refuse:
-        raise PluginError(f"{item.key} is paused: run `{resume_command(item.key)}` first.")
-    show.tell(f"{item.key} is paused: what is asked of it is done after {resume_command(item.key)}")
+        raise PluginError(f"{item.key} is paused: run `{item.key.command('resume')}` first.")
+    show.tell(f"{item.key} is paused: what is asked of it is done after {item.key.command('resume')}")
 
 
 def warn_of_keepers(item: Thing, field: str) -> None:

@@ -43,15 +43,15 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
     which = "private" if private else "public"
     address = item.text("privateIp" if private else "ip")
     if not address:
-        way_out = f"start it with `kubectl gpucloud start {item.key.name} --wait`"
+        way_out = f"start it with `{item.key.command('start', '--wait')}`"
         if item.spec.get("powerState") != "Stopped":
-            way_out = f"wait with `kubectl gpucloud wait {item.key}`"
+            way_out = f"wait with `{item.key.command('wait')}`"
         raise PluginError(f"{item.key} has no {which} address now: {way_out}. {message(item)}".rstrip())
     try:
         ipaddress.ip_address(address)
     except ValueError:
         raise PluginError(
-            f"the status of {item.key} holds {address!r}, which is not an IP address: see `kubectl gpucloud status {item.key}`."
+            f"the status of {item.key} holds {address!r}, which is not an IP address: see `{item.key.command('status')}`."
         ) from None
     if login.startswith("-") or not login.isprintable() or " " in login:
         raise PluginError(

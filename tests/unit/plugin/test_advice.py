@@ -1,0 +1,103 @@
+"""Commands that the plugin prints can be pasted: they lead to the cluster, the user and the namespace that the person named."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from gpucloud.cli.plugin import advice, entry
+from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.objects import Key
+from gpucloud.cli.plugin.options import CLUSTER
+from support.pluginworld import a_body
+
+SOURCES = Path(advice.__file__).parent
+PROD = At(context="prod")
+
+TEXTS = [
+    (PROD, "See `kubectl gpucloud status gvm/a`.", "See `kubectl gpucloud status --context=prod gvm/a`.", "a verb of ours"),
+    (PROD, "kubectl annotate gpuvm/a x=y", "kubectl annotate --context=prod gpuvm/a x=y", "one of kubectl's"),
+    (PROD, "kubectl get gvm -A, or", "kubectl get --context=prod gvm -A, or", "with words behind it"),
+    (PROD, "kubectl gpucloud explain Stalled", None, "it asks no cluster"),
+    (PROD, "kubectl gpucloud: it failed", None, "the name of the program"),
+    (PROD, "kubectl config use-context x", None, "it is about contexts"),
+    (PROD, "as kubectl does", None, "no command"),
+    (At(), "kubectl gpucloud status gvm/a", None, "nothing was given"),
+    (At(namespace="ml"), "kubectl gpucloud doctor", "kubectl gpucloud doctor --namespace=ml", "the namespace"),
+    (At(namespace="ml"), "kubectl gpucloud doctor --namespace=b", None, "it names another"),
+    (At(namespace="ml"), "`kubectl gpucloud status -A` and -n", None, "it is about all"),
+    (
+        At(namespace="ml"),
+        "`kubectl gpucloud offers` or -n b",
+        "`kubectl gpucloud offers --namespace=ml` or -n b",
+        "of a later command",
+    ),
+    (At(namespace="ml"), "kubectl apply -f crds/", None, "kubectl's own have it where they need it"),
+    (
+        At(Path("a b"), "c;d", "n", "ann", ("x", "y")),
+        "kubectl gpucloud status",
+        "kubectl gpucloud status --kubeconfig='a b' --context='c;d' --as=ann --as-group=x --as-group=y --namespace=n",
+        "all of them, safe for a shell",
+    ),
+]
+
+
+@pytest.mark.parametrize(("at", "text", "shown", "why"), TEXTS, ids=[row[3] for row in TEXTS])
+def test_a_command_has_the_options_that_were_given(at, text, shown, why):
+    advice.remember(at)
+    assert advice.pasteable(text) == (text if shown is None else shown), why
+
+
+def test_a_command_for_an_object_names_it_and_its_namespace():
+    assert Key("team", "GpuVpc", "lab").command("retry", "--wait") == "kubectl gpucloud retry gvpc/lab --wait --namespace=team"
+
+
+RELEASE = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
+WORDS = [
+    (("status",), "kubectl annotate --context=fake namespace team", "a message of the operator"),
+    (("status", "gvm/nobody"), "`kubectl get --context=fake gvm -A`", "an error"),
+    (("ssh", "held"), "kubectl gpucloud wait --context=fake gvm/held --namespace=team", "advice to wait"),
+    (("wait", "held"), "kubectl annotate --context=fake namespace team", "the outcome of a wait"),
+    (("doctor",), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a finding"),
+    (("doctor", "-o", "json"), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "the same for programs"),
+    (("restart", "off"), "kubectl gpucloud start --context=fake gvm/off --namespace=team", "a verb that is refused"),
+    (("start", "paused"), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a note"),
+]
+
+
+@pytest.mark.parametrize(("words", "says", "why"), WORDS, ids=[row[2] for row in WORDS])
+def test_what_is_printed_leads_to_the_same_cluster(api, plugin, words, says, why):
+    api.add(
+        a_body("GpuVM", "held", "Stalled", "DeletionHeld", message=RELEASE),
+        a_body("GpuVM", "paused", annotations={"gpucloud.dev/paused": "true"}, spec={"powerState": "Stopped"}),
+        a_body("GpuVM", "off", spec={"powerState": "Stopped"}),
+    )
+    _, out, err = plugin(*words, "--context", "fake")
+    assert says in out + err, why
+
+
+def test_wrong_usage_names_no_cluster(capsys):
+    entry.main(["status", "--context", "prod", "--nope"])
+    assert "`kubectl gpucloud status --help`" in capsys.readouterr().err
+
+
+def test_verbs_that_take_no_cluster_are_known():
+    assert {name for name, verb in VERBS.items() if not set(CLUSTER) <= set(verb.takes)} == set(advice.CLUSTERLESS)
+
+
+COMMAND = re.compile(rf"kubectl gpucloud (?:{'|'.join(VERBS.keys() - set(advice.CLUSTERLESS))})\b[^`]*")
+
+
+def spelled():
+    """All texts of the plugin's source in which a command of ours stands, with braces for what is filled in."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.JoinedStr):
+                parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+                yield from ((path.name, found[0]) for found in COMMAND.finditer("".join(parts)))
+
+
+def test_a_command_for_an_object_always_names_the_namespace():
+    assert [found for found in spelled() if "{}" in found[1] and "--namespace={}" not in found[1]] == []
