@@ -1,6 +1,6 @@
 """The operator's process says at its start on which cluster and cloud it acts, as whom, and which other operator is there."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -22,9 +22,9 @@ def server():
         yield made
 
 
-def lease(name="gpucloud-operator", namespace="gpucloud-system", holder="pod-a_1", age=timedelta(0)):
-    renewed = (datetime.now(UTC) - age).isoformat().replace("+00:00", "Z")
-    return {"metadata": {"name": name, "namespace": namespace}, "spec": {"holderIdentity": holder, "renewTime": renewed}}
+def lease(name="gpucloud-operator", namespace="gpucloud-system", holder="pod-a_1", **more):
+    spec = {"holderIdentity": holder, "renewTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", **more}
+    return {"metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
 def said(server, tmp_path, **flags):
@@ -46,22 +46,23 @@ def test_it_names_the_lease_that_it_takes(server, tmp_path):
     assert found["lease"] == "team/gpucloud-operator"
 
 
+TEAMS = {"namespace": "team"}  # the namespace of the kubeconfig's context
 OTHERS = [
-    ([lease()], {}, 1, "one that acts, while this one takes no Lease"),
-    ([lease(), lease("b", "two")], {}, 2, "each is named"),
-    ([lease()], {"leader_elect": True}, 1, "one that holds the Lease of another namespace"),
-    ([lease(namespace="team")], {"leader_elect": True}, 0, "its own Lease: it stands by, and says so"),
-    ([lease(namespace="team")], {}, 1, "the Lease that it would take with --leader-elect"),
-    ([lease(holder="")], {}, 0, "nobody holds it"),
-    ([lease(age=timedelta(hours=1))], {}, 0, "its holder is gone"),
-    ([{"metadata": {"name": "a", "namespace": "b"}, "spec": {"holderIdentity": "x", "renewTime": None}}], {}, 0, "no time"),
-    ([{"metadata": {"name": "a", "namespace": "b"}}], {}, 0, "no spec"),
+    ([{}], {}, 1, "one that acts, while this one takes no Lease"),
+    ([{}, {"name": "b", "namespace": "two"}], {}, 2, "each is named"),
+    ([{}], {"leader_elect": True}, 1, "one that holds the Lease of another namespace"),
+    ([TEAMS], {"leader_elect": True}, 0, "its own Lease: it stands by, and says so"),
+    ([TEAMS], {}, 1, "the Lease that it would take with --leader-elect"),
+    ([{"holder": ""}], {}, 0, "nobody holds it"),
+    ([{"renewTime": "2026-01-01T00:00:00.000000Z"}], {}, 0, "its holder is gone"),
+    ([{"renewTime": None}], {}, 0, "no time"),
+    ([{"holder": None}], {}, 0, "no holder"),
 ]
 
 
 @pytest.mark.parametrize(("leases", "flags", "count", "why"), OTHERS, ids=[row[3] for row in OTHERS])
 def test_it_says_which_other_operator_acts_and_what_to_do(server, tmp_path, leases, flags, count, why):
-    server.canned[LEASES] = {"items": leases}
+    server.canned[LEASES] = {"items": [lease(**item) for item in leases]}
     records = said(server, tmp_path, **flags)
     found = [record for record in records if WARNING in str(record.get("event"))]
     assert len(found) == count, (why, records)
