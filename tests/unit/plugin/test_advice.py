@@ -20,6 +20,7 @@ TEXTS = [
     (PROD, "See `kubectl gpucloud status gvm/a`.", "See `kubectl gpucloud status --context=prod gvm/a`.", "a verb of ours"),
     (PROD, "kubectl annotate gpuvm/a x=y", "kubectl annotate --context=prod gpuvm/a x=y", "one of kubectl's"),
     (PROD, "kubectl get gvm -A, or", "kubectl get --context=prod gvm -A, or", "with words behind it"),
+    (At(context="prod", as_user="ann"), "kubectl create role x", "kubectl create --context=prod role x", "an administrator's"),
     (PROD, "kubectl gpucloud explain Stalled", None, "it asks no cluster"),
     (PROD, "kubectl gpucloud: it failed", None, "the name of the program"),
     (PROD, "kubectl config use-context x", None, "it is about contexts"),

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Lease, Severity, examine
+from gpucloud.cli.plugin.findings import Facts, Lease, Severity, examine
+from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
@@ -226,3 +227,51 @@ def test_a_young_object_gives_the_operator_time():
 def test_the_gravest_stands_first():
     things = (a_vm("a", annotations={"gpucloud.dev/paused": "true"}), a_vm("b", "Stalled", "Rejected"))
     assert [finding.severity for finding in examine(replace(WELL, things=things))] == [ERROR, WARNING]
+
+
+PLURALS = tuple(dict.fromkeys(right.resource for right in WANTED_RIGHTS))
+NO_RIGHTS = {"rights": dict.fromkeys(WANTED_RIGHTS, False), "unread": dict.fromkeys(PLURALS, "forbidden")}
+READ = "--verb=get,list,watch --resource=" + ",".join(f"{plural}.gpucloud.dev" for plural in PLURALS)
+
+
+def of_rights(**changes):
+    return [finding for finding in examine(replace(WELL, **changes)) if finding.check == "rights"]
+
+
+def test_who_may_nothing_is_told_once_and_by_which_commands_to_read():
+    error, note = of_rights(**NO_RIGHTS)
+    assert error.message == f"You (ann) may not list {', '.join(PLURALS)} in namespace 'team': this page leaves them out."
+    assert error.advice.endswith(
+        f"kubectl create role gpucloud-reader {READ} --namespace=team && "
+        "kubectl create rolebinding gpucloud-reader --role=gpucloud-reader --user=ann --namespace=team"
+    )
+    assert (
+        note.message == "You (ann) may not: create, patch, delete gpuvpcs, gpuvms, gpusnapshots, gpuhosts in namespace 'team'."
+    )
+
+
+GRANTS = [
+    ({"namespace": None}, f"kubectl create clusterrole gpucloud-reader {READ} && ", "a role of the whole cluster"),
+    ({"namespace": None}, "clusterrolebinding gpucloud-reader --clusterrole=gpucloud-reader --user=ann", "and its binding"),
+    ({"who": ""}, "--user=USER ", "the apiserver does not say who asks"),
+    ({"who": "ann b;c"}, "--user='ann b;c' ", "a name that a shell would take apart"),
+]
+
+
+@pytest.mark.parametrize(("changes", "says", "why"), GRANTS, ids=[row[2] for row in GRANTS])
+def test_the_commands_that_give_the_right_to_read(changes, says, why):
+    assert says in of_rights(**NO_RIGHTS, **changes)[0].advice, why
+
+
+UNREAD = [
+    ({"kinds": None}, 0, "no CRD is there, which is said once already"),
+    ({"kinds": WELL.kinds - {"gpuvms"}}, 0, "this one is not there"),
+    ({}, 1, "it has another reason"),
+]
+
+
+@pytest.mark.parametrize(("changes", "count", "why"), UNREAD, ids=[row[2] for row in UNREAD])
+def test_what_could_not_be_read_for_another_reason_is_told_once(changes, count, why):
+    found = of_rights(unread={"gpuvms": "it failed"}, **changes)
+    assert len(found) == count, why
+    assert all("`kubectl auth can-i list gpuvms --namespace=team`" in finding.advice for finding in found)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.page import Line
 
 KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "get", "label", "patch", "wait")
+GRANT = "kubectl create"  # gives a right: for an administrator, who is not the user that ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _OURS = rf"(?P<ours>gpucloud (?!(?:{'|'.join(CLUSTERLESS)})\b)[a-z]+)"
 _COMMAND = re.compile(rf"(?<![\w-])kubectl (?:{_OURS}|{'|'.join(KUBECTL)})(?![\w-])(?=(?P<rest>[^`\n]*))")
@@ -39,11 +40,13 @@ def pasteable(text: str) -> str:
     at = _AT.get()
     if at is None or "kubectl " not in text:
         return text
-    given, namespace = _options(at), f" --namespace={shlex.quote(at.namespace)}" if at.namespace else ""
+    cluster = _options(("kubeconfig", at.kubeconfig), ("context", at.context))
+    user = _options(("as", at.as_user), *(("as-group", group) for group in at.as_groups))
+    namespace = f" --namespace={shlex.quote(at.namespace)}" if at.namespace else ""
 
     def with_options(found: re.Match[str]) -> str:
         lacks = found["ours"] and not _NAMESPACED.search(found["rest"])
-        return found[0] + given + (namespace if lacks else "")
+        return found[0] + (cluster if found[0] == GRANT else cluster + user) + (namespace if lacks else "")
 
     return _COMMAND.sub(with_options, text)
 
@@ -53,12 +56,6 @@ def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
     return (replace(line, text=pasteable(line.text)) for line in lines)
 
 
-def _options(at: At) -> str:
-    """Return the options for cluster and user as text, each behind a space."""
-    given = [
-        ("kubeconfig", at.kubeconfig),
-        ("context", at.context),
-        ("as", at.as_user),
-        *(("as-group", group) for group in at.as_groups),
-    ]
+def _options(*given: tuple[str, object]) -> str:
+    """Return options as text, each behind a space; None was not given."""
     return "".join(f" --{name}={shlex.quote(str(value))}" for name, value in given if value is not None)

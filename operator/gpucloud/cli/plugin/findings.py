@@ -10,8 +10,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.effects import EFFECTS
-from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM, Key, Thing, moment
+from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
+from gpucloud.cli.plugin.rights import grant, listed
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
@@ -30,11 +32,6 @@ PATIENCE = timedelta(minutes=1)  # an operator that runs has looked at a new obj
 ANSWER = timedelta(minutes=5)  # to a request; a cloud that is away for a moment delays it (--blind-after-seconds)
 DELETION = timedelta(minutes=10)
 SILENCE = timedelta(minutes=1)  # of the holder of a Lease, whatever our clock's error
-VERBS = ("list", "create", "patch", "delete")
-WANTED_RIGHTS = (
-    *(Right(verb, kind.plural) for kind in KINDS.values() if kind.name != ACCOUNT for verb in VERBS),
-    Right("list", KINDS[ACCOUNT].plural),
-)
 OURS = f"{GROUP}/"
 ANSWERS = {  # where the status answers a request
     Annotation.RESTART_REQUESTED_AT: "lastHandledRestartAt",
@@ -119,7 +116,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
 
 def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]) -> Iterator[Finding]:
     """Field names say which version a definition is of; the rest the apiserver may write in its own way."""
-    wanted, there = _fields(ours), _fields(installed)
+    wanted, there = fields_of(ours), fields_of(installed)
     missing, more = sorted(wanted - there), sorted(there - wanted)
     if missing:
         yield Finding(
@@ -137,36 +134,36 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
         )
 
 
-def _fields(definition: Mapping[str, Any]) -> set[str]:
-    versions = (definition.get("spec") or {}).get("versions") or ()
-    chosen: Mapping[str, Any] = next((item for item in versions if item.get("name") == VERSION), {})
-    schema = (chosen.get("schema") or {}).get("openAPIV3Schema") or {}
-    return set(_paths(schema, ""))
-
-
-def _paths(node: Mapping[str, Any], path: str) -> Iterator[str]:
-    inner = node.get("items") if isinstance(node.get("items"), dict) else node
-    for name, below in ((inner or {}).get("properties") or {}).items():
-        yield f"{path}{name}"
-        yield from _paths(below, f"{path}{name}.")
-
-
 def _rights(facts: Facts) -> Iterator[Finding]:
-    lacking = [f"{right.verb} {right.resource}" for right, allowed in facts.rights.items() if not allowed]
+    unlisted = [plural for plural in facts.unread if not facts.rights.get(Right("list", plural), True)]
+    you, where = f"You ({facts.who or 'of unknown name'})", _where(facts)
+    if unlisted:
+        yield Finding(
+            Severity.ERROR,
+            "rights",
+            f"{you} may not list {', '.join(unlisted)}{where}: this page leaves them out.",
+            f"An administrator of the cluster gives you the right to read them: {grant(facts.who, facts.namespace, unlisted)}",
+        )
+    lacking: dict[str, list[str]] = {}
+    for right, allowed in facts.rights.items():
+        if not allowed and (right.verb != "list" or right.resource not in unlisted):
+            lacking.setdefault(right.resource, []).append(right.verb)
     if lacking:
         yield Finding(
             Severity.NOTE,
             "rights",
-            f"You ({facts.who or 'of unknown name'}) may not: {', '.join(lacking)}{_where(facts)}.",
+            f"{you} may not: {listed(lacking)}{where}.",
             "If you need that, ask an administrator of the cluster for it; reading is enough for status and doctor.",
         )
     for plural, why in facts.unread.items():
-        yield Finding(
-            Severity.ERROR,
-            "rights",
-            f"The {plural} could not be looked at: {why}",
-            f"The rest of this page leaves them out. `kubectl auth can-i list {plural}` tells whether you lack a right.",
-        )
+        if plural not in unlisted and facts.kinds is not None and plural in facts.kinds:  # else another finding says so
+            scope = "--all-namespaces" if facts.namespace is None else f"--namespace={facts.namespace}"
+            yield Finding(
+                Severity.ERROR,
+                "rights",
+                f"The {plural} could not be looked at: {why}",
+                f"This page leaves them out. `kubectl auth can-i list {plural} {scope}` tells whether you lack a right.",
+            )
 
 
 def _unseen(facts: Facts) -> Iterator[Finding]:

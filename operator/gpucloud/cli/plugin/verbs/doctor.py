@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
-from gpucloud.cli.plugin.findings import WANTED_RIGHTS, Facts, Finding, Lease, Severity, examine
+from gpucloud.cli.plugin.findings import Facts, Finding, Lease, Severity, examine
 from gpucloud.cli.plugin.objects import KINDS, Thing, moment
 from gpucloud.cli.plugin.page import Line, plural
+from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.verbs.shared import cluster

@@ -1,0 +1,38 @@
+"""Rights in Kubernetes that the plugin's verbs need, in words; and the commands that give them. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
+from gpucloud.kinds.meta import GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+VERBS = ("list", "create", "patch", "delete")
+WANTED_RIGHTS = (
+    *(Right(verb, kind.plural) for kind in KINDS.values() if kind.name != ACCOUNT for verb in VERBS),
+    Right("list", KINDS[ACCOUNT].plural),
+)
+ROLE = "gpucloud-reader"
+
+
+def listed(lacking: Mapping[str, list[str]]) -> str:
+    """Verbs by resource, with those together that lack the same: ``create, patch gpuvms, gpuvpcs; list gpuhosts``."""
+    alike: dict[str, list[str]] = {}
+    for resource, verbs in lacking.items():
+        alike.setdefault(", ".join(verbs), []).append(resource)
+    return "; ".join(f"{verbs} {', '.join(resources)}" for verbs, resources in alike.items())
+
+
+def grant(who: str, namespace: str | None, plurals: Iterable[str]) -> str:
+    """The commands by which a user may read these resources, in a namespace or in all when None."""
+    kind, scope = ("clusterrole", "") if namespace is None else ("role", f" --namespace={namespace}")
+    resources = ",".join(f"{plural}.{GROUP}" for plural in plurals)
+    return (
+        f"kubectl create {kind} {ROLE} --verb=get,list,watch --resource={resources}{scope} && "
+        f"kubectl create {kind}binding {ROLE} --{kind}={ROLE} --user={shlex.quote(who or 'USER')}{scope}"
+    )
