@@ -172,6 +172,23 @@ def test_a_selector_chooses_objects_and_what_they_hang_on(api, plugin):
     assert code == 3
 
 
+def test_a_selector_shows_no_unlabelled_users_of_a_labelled_object(api, plugin):
+    """A label of the account, or of a VPC, chooses none of the VMs in it; their number and their price are not counted."""
+    in_lab, priced = {"vpcRef": {"name": "lab"}}, {"pricePerHour": "2.00", "vmId": "vm-1", "state": "RUNNING"}
+    api.add(
+        a_body("GpuCloudAccount", "default", reason="Connected", labels={"team": "a"}),
+        a_body("GpuVpc", "lab", labels={"team": "a"}),
+        a_body("GpuVM", "mine", labels={"team": "a"}, spec=in_lab, status=priced),
+        a_body("GpuVM", "theirs", "Stalled", spec=in_lab, status=priced),
+    )
+    code, out, _ = plugin("status", "-l", "team=a")
+    assert ("GpuVM/mine" in out, "GpuVM/theirs" in out, code) == (True, False, 0)
+    assert out.startswith("Namespace team: 3 of 4 objects: 3 ready\n$2.00 an hour")
+    code, out, _ = plugin("status", "gvpc/lab")
+    assert "GpuVM/theirs" in out, "who names a VPC sees its VMs"
+    assert out.startswith("Namespace team: 3 of 4 objects: 1 stalled, 2 ready\n$4.00 an hour")
+
+
 def test_a_selector_that_matches_nothing_shows_nothing(api, plugin):
     """An empty choice is not all objects."""
     api.add(a_body("GpuVM", "mine", "Stalled", labels={"team": "a"}))

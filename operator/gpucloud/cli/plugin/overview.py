@@ -80,15 +80,20 @@ def as_lines(
     events: Mapping[Key, Iterable[Event]] | None = None,
     *,
     wide: bool = False,
+    below: bool = True,
 ) -> Iterator[Line]:
-    """The page: a summary, root causes, the tree; of ``only`` these objects, with what they wait for."""
+    """The page: a summary, root causes, the tree; of ``only`` these objects, with what they hang on and wait for.
+
+    ``below``: and with what hangs on them, as who names a VPC wants to see its VMs.
+    """
     namespaces = sorted({key.namespace for key in (only or world.things)})
     found, children = concerning(causes(world), only), world.children()
-    concerned = _concerned(world, only)
+    chosen = _with_users(world, only) if below else set(only or world.things)
+    concerned = _concerned(world, chosen)
     for place, namespace in enumerate(namespaces):
         if place:
             yield Line("")
-        yield from _summary(namespace, [item for item in world.things.values() if item.key.namespace == namespace], now)
+        yield from _summary(namespace, [item for item in world.things.values() if item.key.namespace == namespace], chosen, now)
         here = [cause for cause in found if cause.key.namespace == namespace]
         yield from _causes(here)
         yield Line("")
@@ -131,24 +136,25 @@ def as_document(
     }
 
 
-def _concerned(world: World, only: tuple[Key, ...]) -> set[Key]:
-    """These objects, what stands above and below them, and what they wait for."""
-    if not only:
-        return set(world.things)
-    chosen, children = set(only), world.children()
-    for key in only:
-        todo = [key]
-        while todo:
-            here = todo.pop()
-            chosen.add(here)
-            todo += children.get(here, ())
-        chosen.update(world.roots(key))
-    for key in tuple(chosen):
+def _with_users(world: World, only: tuple[Key, ...]) -> set[Key]:
+    """These objects and all that stands below them; all for none."""
+    chosen, children, todo = set[Key](), world.children(), list(only or world.things)
+    while todo:
+        here = todo.pop()
+        chosen.add(here)
+        todo += children.get(here, ())
+    return chosen
+
+
+def _concerned(world: World, chosen: set[Key]) -> set[Key]:
+    """These objects, what they wait for, and what stands above each of them."""
+    found = chosen.union(*(world.roots(key) for key in chosen))
+    for key in tuple(found):
         above = world.parent(world.things[key]) if key in world.things else None
         while above is not None:
-            chosen.add(above)
+            found.add(above)
             above = world.parent(world.things[above])
-    return chosen
+    return found
 
 
 def concerning(found: Iterable[Cause], only: tuple[Key, ...]) -> tuple[Cause, ...]:
@@ -156,12 +162,15 @@ def concerning(found: Iterable[Cause], only: tuple[Key, ...]) -> tuple[Cause, ..
     return tuple(cause for cause in found if not only or {cause.key, *cause.waiting}.intersection(only))
 
 
-def _summary(namespace: str, things: list[Thing], now: datetime) -> Iterator[Line]:
+def _summary(namespace: str, there: list[Thing], chosen: set[Key], now: datetime) -> Iterator[Line]:
+    """How many objects there are, how they stand, and what they cost; of these only, where not all are asked for."""
+    things = [item for item in there if item.key in chosen]
+    count = plural(len(there), "object") if len(things) == len(there) else f"{len(things)} of {plural(len(there), 'object')}"
     counts = {kind: sum(standing(item) is kind for item in things) for kind in Standing}
     paused = sum(item.paused for item in things)
     words = [f"{count} {kind.value.lower()}" for kind, count in counts.items() if count]
     said = ", ".join([*words, *([f"{paused} of them paused"] if paused else [])])
-    yield Line(f"Namespace {namespace}: {plural(len(things), 'object')}{': ' if said else ''}{said}", style="bold")
+    yield Line(f"Namespace {namespace}: {count}{': ' if said else ''}{said}", style="bold")
     spent = cost(things, now)
     if not any(item.key.kind == VM for item in things):
         return

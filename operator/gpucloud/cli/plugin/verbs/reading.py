@@ -90,7 +90,8 @@ def _look(here: Cluster, choice: _Choice) -> _Seen:
 def _page(choice: _Choice, seen: _Seen, events: Mapping[Key, tuple[Event, ...]], *, wide: bool) -> list[Line]:
     if not seen.world.things:
         return [Line(f"There are no GPU cloud objects in {choice.place()}.")]
-    return list(overview.as_lines(seen.world, datetime.now(UTC), seen.only, events, wide=wide))
+    below = not choice.selector  # labels choose objects one by one; a name stands for what hangs on it, too
+    return list(overview.as_lines(seen.world, datetime.now(UTC), seen.only, events, wide=wide, below=below))
 
 
 def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:
