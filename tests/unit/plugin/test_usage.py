@@ -9,8 +9,8 @@ import pytest
 
 import gpucloud
 from gpucloud.cli import plugin as program
-from gpucloud.cli.plugin import entry
-from gpucloud.cli.plugin.commands import ELSEWHERE, VERBS
+from gpucloud.cli.plugin import entry, parsing
+from gpucloud.cli.plugin.commands import ELSEWHERE, GROUPS, VERBS
 from gpucloud.cli.plugin.options import CLUSTER
 from support.pluginworld import a_body
 
@@ -98,7 +98,10 @@ def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verbs_function_takes_what_its_table_says(verb):
     """Nothing else compares the two: the function is loaded by its name."""
-    wanted = [item.key for item in VERBS[verb].takes if item not in CLUSTER]
+    wanted = parsing.values(VERBS[verb], [item.shown for item in VERBS[verb].arguments if item.required], verb)
+    for group in GROUPS:
+        wanted = group.composed(VERBS[verb], wanted)
+    wanted = wanted.keys() - {item.key for item in CLUSTER}
     at, *found = inspect.signature(entry.function_of(VERBS[verb])).parameters
     assert (at.lstrip("_"), sorted(found)) == ("at", sorted(wanted))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS
-from gpucloud.cli.plugin.grammar import Parameter, Verb
+from gpucloud.cli.plugin.grammar import Group, Parameter, Verb
+from gpucloud.cli.plugin.newvm import NewVm
 
 NAME = "kubectl gpucloud"
 ABOUT = """\
@@ -71,6 +72,37 @@ _ANY = Parameter(
     help="Objects, as gvpc/lab; a name alone is a GpuVM's.",
     candidates="vms_or_objects",
 )
+_NEW_VM = (
+    Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
+    Parameter(key="configuration", names=("--configuration", "-c"), default="", help="Configuration, as A100_40GB_PCIe_1x."),
+    Parameter(
+        key="in_cluster",
+        names=("--cluster",),
+        default="",
+        help="Cluster of the cloud; the only one with this configuration when not given.",
+    ),
+    Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
+    Parameter(
+        key="vpc_ref",
+        names=("--vpc-ref",),
+        metavar="GPUVPC",
+        default="",
+        help="GpuVpc of the namespace; the only one in the cluster when not given.",
+        candidates="vpcs",
+    ),
+    Parameter(key="vpc", names=("--vpc",), default="", help="Name of a VPC in the cloud, in place of --vpc-ref."),
+    Parameter(
+        key="ssh_key",
+        names=("--ssh-key",),
+        metavar="FILE",
+        many=True,
+        help="File of a public key that may log in, repeatable; ~/.ssh/id_ed25519.pub or the like when not given.",
+    ),
+    Parameter(key="image", names=("--image",), default="", help="Operating system image, as the cloud spells it."),
+    Parameter(key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."),
+    Parameter(key="disk", names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk."),
+)
+GROUPS = (o.ASKED, Group(key="vm", make=NewVm, members=_NEW_VM))
 
 
 # What people try here by the habit of kubectl, and what to run for it.
@@ -114,40 +146,7 @@ VERBS: dict[str, Verb] = {
         about="On a terminal it asks for what is missing, shows the price, and asks before it creates the VM. Elsewhere it "
         "prints the manifest, unless --apply is given. Configuration, cluster and pool are compared with the offers.",
         takes=(
-            Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
-            Parameter(
-                key="configuration", names=("--configuration", "-c"), default="", help="Configuration, as A100_40GB_PCIe_1x."
-            ),
-            Parameter(
-                key="in_cluster",
-                names=("--cluster",),
-                default="",
-                help="Cluster of the cloud; the only one with this configuration when not given.",
-            ),
-            Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
-            Parameter(
-                key="vpc_ref",
-                names=("--vpc-ref",),
-                metavar="GPUVPC",
-                default="",
-                help="GpuVpc of the namespace; the only one in the cluster when not given.",
-                candidates="vpcs",
-            ),
-            Parameter(key="vpc", names=("--vpc",), default="", help="Name of a VPC in the cloud, in place of --vpc-ref."),
-            Parameter(
-                key="ssh_key",
-                names=("--ssh-key",),
-                metavar="FILE",
-                many=True,
-                help="File of a public key that may log in, repeatable; ~/.ssh/id_ed25519.pub or the like when not given.",
-            ),
-            Parameter(key="image", names=("--image",), default="", help="Operating system image, as the cloud spells it."),
-            Parameter(
-                key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."
-            ),
-            Parameter(
-                key="disk", names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk."
-            ),
+            *_NEW_VM,
             Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create it, and ask nothing."),
             o.WAIT,
             o.TIMEOUT,

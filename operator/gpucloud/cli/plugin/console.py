@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.client import KubeApi
     from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.cli.plugin.sources import Route
+    from gpucloud.cli.plugin.options import CloudOptions
 
 A = TypeVar("A", bound=BaseModel)
 PORT = 8082  # the operator's own default, for a pod that names no port
@@ -97,14 +97,14 @@ class ConsoleSource:
 HELP = "check that the operator runs with --console, and that you may forward ports to its pods."
 
 
-def console(here: Cluster, api: KubeApi, account: Thing | None, route: Route) -> ConsoleSource:
+def console(here: Cluster, api: KubeApi, account: Thing | None, cloud: CloudOptions) -> ConsoleSource:
     """The way to the console.
 
     Raises:
         PluginError: there is none, or the kubeconfig has no token that could be shown there.
     """
     token = _token(api)
-    connect = _named(route.console) if route.console else _forwarded(here, api, route.operator_namespace)
+    connect = _named(cloud.console) if cloud.console else _forwarded(here, api, cloud.operator_namespace)
     return ConsoleSource(connect, token, here.namespace, account)
 
 

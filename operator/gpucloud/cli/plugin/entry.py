@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import advice, parsing
-from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, NAME, VERBS
+from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
@@ -68,6 +68,8 @@ def _dispatch(argv: Sequence[str]) -> int:
     given = parsing.values(verb, words, program)
     at = At(**{item.key: given.pop(item.key) for item in CLUSTER if item in verb.takes})
     advice.remember(at)
+    for group in GROUPS:
+        given = group.composed(verb, given)
     return int(function_of(verb)(at, **given))
 
 

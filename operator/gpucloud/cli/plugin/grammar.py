@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,22 @@ class Parameter:
     def shown(self) -> str:
         """What stands for its value in a usage line."""
         return "|".join(self.choices) or self.metavar or self.key.upper()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Parameters that a verb's function takes as one value. A verb that takes the first of them takes the group."""
+
+    key: str
+    make: Callable[..., Any]  # takes each of them by its key; those that a verb lacks have a default
+    members: tuple[Parameter, ...]
+
+    def composed(self, verb: Verb, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of a verb's parameters, with those of the group made one."""
+        if self.members[0] not in verb.takes:
+            return dict(given)
+        own = {item.key: given[item.key] for item in self.members if item in verb.takes}
+        return {key: value for key, value in given.items() if key not in own} | {self.key: self.make(**own)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

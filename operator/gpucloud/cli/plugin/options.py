@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.grammar import Parameter
+from gpucloud.cli.plugin.grammar import Group, Parameter
 from gpucloud.cli.plugin.show import Output
 
 if TYPE_CHECKING:
@@ -131,4 +132,22 @@ OPERATOR_NAMESPACE = Parameter(
     help="Namespace of the operator, where its console and its Lease are.",
     candidates="namespaces",
 )
-CLOUD = (ENDPOINT, CONSOLE, OPERATOR_NAMESPACE)
+CLOUD = (ENDPOINT, CONSOLE, OPERATOR_NAMESPACE)  # these make ``CloudOptions``, with ``ACCOUNT`` where a verb has it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudOptions:
+    """How the cloud is asked: through which account, at which endpoints, or by which console of the operator."""
+
+    endpoint: tuple[str, ...] = ()
+    console_url: str | None = None
+    operator_namespace: str = SYSTEM
+    account: str | None = None
+
+    @property
+    def console(self) -> str | None:
+        """The address of a console that is forwarded already, if one is known."""
+        return environment("GPUCLOUD_CONSOLE_URL", self.console_url)
+
+
+ASKED = Group(key="cloud", make=CloudOptions, members=(*CLOUD, ACCOUNT))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.cloud.options import ApiKey, Login
     from gpucloud.settings import Settings
 
@@ -85,15 +86,6 @@ class Direct:
             raise PluginError(f"the endpoint cannot be used ({error}): correct --endpoint.", ExitCode.MISUSED) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """What the options say about the way: endpoints, and where the operator's console is."""
-
-    endpoints: tuple[str, ...] = ()
-    console: str | None = None
-    operator_namespace: str = ""
-
-
 def account_of(here: Cluster, wanted: str | None) -> Thing | None:
     """The account to ask through; None for the operator's own, where the namespace has none.
 
@@ -108,7 +100,7 @@ def account_of(here: Cluster, wanted: str | None) -> Thing | None:
     raise PluginError(f"there are several accounts: choose one with --account: {', '.join(sorted(found))}.", ExitCode.MISUSED)
 
 
-def direct(here: Cluster, account: Thing | None, route: Route) -> tuple[Direct | None, str]:
+def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[Direct | None, str]:
     """The user's own way, or None with the reason why there is none.
 
     Raises:
@@ -116,7 +108,7 @@ def direct(here: Cluster, account: Thing | None, route: Route) -> tuple[Direct |
     """
     if account is None:
         return None, "the namespace has no GpuCloudAccount, and only the operator can read its own credential"
-    chosen = _settings(route.endpoints)
+    chosen = _settings(cloud.endpoint)
     if chosen is None:
         return None, "no --endpoint NAME=URL says where the cloud is"
     name = account.spec.get("endpoint") or account.text("endpoint")

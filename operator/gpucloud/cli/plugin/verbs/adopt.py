@@ -9,7 +9,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import complete, route_of, source_of
+from gpucloud.cli.plugin.verbs.cloud import complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.cli.plugin.sources import Route
+    from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.engine.manager.reads import Records
 
 
@@ -41,10 +41,7 @@ def export(
     kind: str,
     in_cluster: str,
     output: Output,
-    account: str | None,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
+    cloud: CloudOptions,
 ) -> int:
     """Print manifests for what exists in the cloud and has no object.
 
@@ -53,7 +50,7 @@ def export(
     """
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
-    sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
+    sight = _look(here, cloud)
     left = [
         (item, record)
         for item, record in sight.left
@@ -81,10 +78,7 @@ def adopt(
     vpc: str,
     apply: bool,
     output: Output,
-    account: str | None,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
+    cloud: CloudOptions,
 ) -> int:
     """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
     kind, called = target(name, others=True)
@@ -93,7 +87,7 @@ def adopt(
             f"a {kind} has no resource in the cloud to adopt: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
         )
     here = cluster(at)
-    sight = _look(here, account, route_of(endpoint, console_url, operator_namespace))
+    sight = _look(here, cloud)
     found = adopting.chosen(sight.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
         raise PluginError(_which(kind, called, found))
@@ -121,9 +115,9 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
     )
 
 
-def _look(here: Cluster, account: str | None, route: Route) -> _Sight:
-    chosen = account_of(here, account)
-    records = source_of(here, chosen, route).records()
+def _look(here: Cluster, cloud: CloudOptions) -> _Sight:
+    chosen = account_of(here, cloud.account)
+    records = source_of(here, chosen, cloud).records()
     things = _all_things(here)
     return _Sight("default" if chosen is None else chosen.key.name, records, leftovers.unclaimed(records, things), things)
 

@@ -9,10 +9,9 @@ from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Thing
-from gpucloud.cli.plugin.options import environment
 from gpucloud.cli.plugin.page import Line, plural, table
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.sources import Route, Source, account_of, direct, own_account
+from gpucloud.cli.plugin.sources import Source, account_of, direct, own_account
 from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
 from gpucloud.cli.plugin.world import World
 from gpucloud.reconcile.naming import installation_tag
@@ -20,6 +19,7 @@ from gpucloud.reconcile.naming import installation_tag
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.options import CloudOptions
 
 OFFER_COLUMNS = {
     "CONFIGURATION": "configuration",
@@ -44,9 +44,7 @@ def logs(
     tail: int | None,
     follow: bool,
     output: Output,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
+    cloud: CloudOptions,
 ) -> int:
     """Print the boot log of a VM."""
     if follow and output is not Output.TEXT:
@@ -54,7 +52,7 @@ def logs(
     here = cluster(at)
     item = here.need(vm_key(here, vm))
     account = None if own_account(item) else _account_of_vm(here, item)
-    source = source_of(here, account, route_of(endpoint, console_url, operator_namespace))
+    source = source_of(here, account, cloud)
     if follow:
         watching.log(lambda: _safe(source.boot_log(item, limit)), tail)
     text = watching.last_lines(source.boot_log(item, limit), tail)
@@ -73,15 +71,11 @@ def offers(
     in_cluster: str,
     available: bool,
     output: Output,
-    account: str | None,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
+    cloud: CloudOptions,
 ) -> int:
     """List what can be bought: configurations, prices, and where they can be had now."""
     here = cluster(at)
-    route = route_of(endpoint, console_url, operator_namespace)
-    found = source_of(here, account_of(here, account), route).offers(in_cluster)
+    found = source_of(here, account_of(here, cloud.account), cloud).offers(in_cluster)
     rows = leftovers.offered(found, cluster=in_cluster, available=available)
     if output is not Output.TEXT:
         show.document({"offers": rows, "failures": list(found.failures)}, output)
@@ -98,10 +92,7 @@ def orphans(
     *,
     install_tag: str,
     output: Output,
-    account: str | None,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
+    cloud: CloudOptions,
 ) -> int:
     """List what the operator made in the cloud and no object stands for any more. It may be billed.
 
@@ -110,7 +101,7 @@ def orphans(
     """
     here = cluster(at)
     tag = install_tag or _tag(here)
-    source = source_of(here, account_of(here, account), route_of(endpoint, console_url, operator_namespace))
+    source = source_of(here, account_of(here, cloud.account), cloud)
     seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
     left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in (VM, VPC, SNAPSHOT)}, tag)
     if left:  # and once more: what was going away is gone
@@ -127,20 +118,15 @@ def orphans(
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 
-def route_of(endpoints: tuple[str, ...], url: str | None, operator_namespace: str) -> Route:
-    """What the options and the environment say about the way to the cloud."""
-    return Route(endpoints, environment("GPUCLOUD_CONSOLE_URL", url), operator_namespace)
-
-
-def source_of(here: Cluster, account: Thing | None, route: Route) -> Source:
+def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
     """The Secret, if it can be used, else the operator's console; when neither, both reasons."""
-    found, why = direct(here, account, route)
+    found, why = direct(here, account, cloud)
     if found is not None:
         return found
     if not isinstance(here.api, KubeApi):
         raise PluginError(f"{why}.")
     try:
-        return console(here, here.api, account, route)
+        return console(here, here.api, account, cloud)
     except PluginError as error:
         raise PluginError(f"the cloud cannot be asked: {why}; and {error}", error.code) from None
 

@@ -13,7 +13,7 @@ from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import route_of, source_of
+from gpucloud.cli.plugin.verbs.cloud import source_of
 from gpucloud.cli.plugin.verbs.shared import cluster, looking
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
@@ -24,50 +24,18 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.newvm import NewVm
     from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.cli.plugin.sources import Route
+    from gpucloud.cli.plugin.options import CloudOptions
 
 KEY_FILES = ("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub")  # in the order in which ssh offers them, the safest first
 
 
-def create(
-    at: At,
-    *,
-    name: str | None,
-    configuration: str,
-    in_cluster: str,
-    pool: str,
-    vpc: str,
-    vpc_ref: str,
-    ssh_key: tuple[str, ...],
-    image: str,
-    snapshot: str,
-    disk: int | None,
-    account: str | None,
-    apply: bool,
-    wait_for_it: bool,
-    timeout: float,
-    endpoint: tuple[str, ...],
-    console_url: str | None,
-    operator_namespace: str,
-) -> int:
+def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
     here = cluster(at)
-    chosen = account_of(here, account)
-    wanted = Wanted(
-        name=target(name)[1] if name else "",
-        configuration=configuration,
-        cluster=in_cluster,
-        pool=pool,
-        vpc=vpc,
-        vpc_ref=vpc_ref,
-        ssh_keys=_keys(ssh_key),
-        image=image,
-        snapshot=snapshot,
-        disk=disk,
-        account=chosen.key.name if chosen is not None and chosen.key.name != DEFAULT_ACCOUNT else "",
-    )
-    known = _known(here, chosen, route_of(endpoint, console_url, operator_namespace))
+    account = account_of(here, cloud.account)
+    wanted, known = _wanted(vm, account), _known(here, account, cloud)
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
     wanted = creating.settled(_asked(wanted, known) if asks else wanted, known)
     if wanted.snapshot:
@@ -86,11 +54,28 @@ def create(
     return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
 
 
-def _known(here: Cluster, account: Thing | None, route: Route) -> Known:
+def _wanted(vm: NewVm, account: Thing | None) -> Wanted:
+    """The VM that the options describe, with the keys that their files hold."""
+    return Wanted(
+        name=target(vm.name)[1] if vm.name else "",
+        configuration=vm.configuration,
+        cluster=vm.in_cluster,
+        pool=vm.pool,
+        vpc=vm.vpc,
+        vpc_ref=vm.vpc_ref,
+        ssh_keys=_keys(vm.ssh_key),
+        image=vm.image,
+        snapshot=vm.snapshot,
+        disk=vm.disk,
+        account=account.key.name if account is not None and account.key.name != DEFAULT_ACCOUNT else "",
+    )
+
+
+def _known(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Known:
     vpcs = here.things(here.namespace, (VPC,))
     tenant = "" if account is None else account.text("tenant")
     try:
-        found = source_of(here, account, route).offers("")
+        found = source_of(here, account, cloud).offers("")
     except PluginError as error:
         show.tell(f"configuration and cluster are not checked, since the offers cannot be seen: {error}")
         return Known(None, vpcs, tenant)
