@@ -50,17 +50,19 @@ def read(path: str, fields: Mapping[str, str]) -> ConfigFile:
         SettingsError: the file cannot be read, is no YAML mapping, or names something twice, or that is no setting.
     """
     lines: dict[str, int] = {}
-    values, troubles = {}, []
+    values: dict[str, Any] = {}
+    troubles: list[SettingsError] = []
     for name, line, value in _entries(path):
         if name not in fields:
-            troubles.append(f"{_place(path, line)}: {_told(name, fields)}")
+            troubles.append(_unknown(_place(path, line), name, fields))
         elif name in lines:
-            troubles.append(f"{_place(path, line)}: {name} is set twice, first in line {lines[name]}; remove one of the two")
+            place, first = _place(path, line), lines[name]
+            troubles.append(SettingsError(f"{place}: {name} is set twice, first in line {first}; remove one of the two"))
         elif value is not None:
             values[fields[name]] = value
         lines.setdefault(name, line)
     if troubles:
-        raise SettingsError("; ".join(troubles))
+        raise SettingsError("; ".join(map(str, troubles)))
     return ConfigFile(path, values, {fields[name]: line for name, line in lines.items()})
 
 
@@ -98,12 +100,14 @@ def unread(error: OSError | UnicodeDecodeError) -> str:
     return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
-def _told(name: str, fields: Mapping[str, str]) -> str:
+def _unknown(place: str, name: str, fields: Mapping[str, str]) -> SettingsError:
     """Say why a file cannot set this, and which setting was perhaps meant."""
     plain = name.replace("-", "").replace("_", "").casefold()
     if plain in {secret.replace("_", "") for secret in Credentials.model_fields}:
-        return f"{name} is a secret: set it by an environment variable, or by the file that GPUCLOUD_…_FILE names"
+        return SettingsError(
+            f"{place}: {name} is a secret: set it by an environment variable, or by the file that GPUCLOUD_…_FILE names"
+        )
     by_plain = {field.casefold(): field for field in fields}
     near = [plain] if plain in by_plain else difflib.get_close_matches(plain, by_plain, n=1)
-    meant = f"; did you mean {by_plain[near[0]]}?" if near else ""
-    return f"there is no setting {name!r}{meant}"
+    instead = f"did you mean {by_plain[near[0]]}?" if near else "see `gpucloud operator --help`"
+    return SettingsError(f"{place}: there is no setting {name!r}; {instead}")

@@ -33,7 +33,7 @@ _EXPECTED = {
     "bool_type": "expected true or false",
     "int_type": "expected a whole number",
     "float_type": "expected a number",
-    "string_type": "expected text",
+    "string_type": "expected text, not a list or mapping",
     "tuple_type": "expected a list, as [a, b]",
     "int_parsing": "expected a whole number, not {input!r}",
     "float_parsing": "expected a number, not {input!r}",
@@ -45,9 +45,9 @@ _EXPECTED = {
 }
 _METAVARS = {"endpoint": "NAME=URL", "own_account_sharing": "Isolated|Shared", "log_format": "json|text", "proxy": "URL"}
 _PATTERNS = {
-    INSTALL_TAG: "3 to 8 lower-case letters and digits",
-    LEASE_NAME: "use lower-case letters, digits, '-' and '.', as names in Kubernetes have them",
-    LEASE_NAMESPACE: "use lower-case letters, digits and '-', as namespaces in Kubernetes have them",
+    INSTALL_TAG: "expected 3 to 8 lower-case letters and digits",
+    LEASE_NAME: "expected lower-case letters, digits, '-' and '.', as names in Kubernetes have them",
+    LEASE_NAMESPACE: "expected lower-case letters, digits and '-', as namespaces in Kubernetes have them",
 }
 
 
@@ -207,8 +207,9 @@ def _check_spelling(environ: Mapping[str, str]) -> None:
     secrets = [ENV_PREFIX + name.upper() for name in Credentials.model_fields]
     known = {CONFIG, *(flag.variable for flag in FLAGS.values()), *secrets, *(f"{name}_FILE" for name in secrets)}
     wrong = sorted(name for name, value in environ.items() if value and name not in known and name.upper() in known)
-    if wrong:
-        raise SettingsError("; ".join(f"{name}: the variable is not in capitals; name it {name.upper()}" for name in wrong))
+    troubles = [SettingsError(f"{name}: the variable is not in capitals; name it {name.upper()}") for name in wrong]
+    if troubles:
+        raise SettingsError("; ".join(map(str, troubles)))
 
 
 def read_credentials(environ: Mapping[str, str] | None = None) -> Credentials:
@@ -253,7 +254,7 @@ def _text(error: ErrorDetails, told: _Given) -> str:
     """What is wrong with which flag or variable, and what is expected. It repeats no secret."""
     words = _EXPECTED.get(error["type"], "").format_map(error)
     if error["type"] == "literal_error":
-        words = f"one of {', '.join(get_args(Settings.model_fields[str(error['loc'][0])].annotation))}"
+        words = f"expected one of {', '.join(get_args(Settings.model_fields[str(error['loc'][0])].annotation))}"
     elif error["type"] == "string_pattern_mismatch":
         words = _PATTERNS[error["ctx"]["pattern"]]
     elif error["type"] == "value_error":

@@ -50,9 +50,9 @@ def _endpoint(item: str) -> str:
 def _endpoints(items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the endpoints if there is one, and no name stands for two."""
     if not items:
-        raise ValueError("name at least one cloud API, for example --endpoint default=https://cloud.example")
+        raise ValueError("no cloud API is named; name one, for example --endpoint default=https://cloud.example")
     if len({item.partition("=")[0] for item in items}) != len(items):
-        raise ValueError("two endpoints bear the same name")
+        raise ValueError("two endpoints have the same name; give each its own")
     return items
 
 
@@ -95,9 +95,9 @@ class Credentials(Value):
     @model_validator(mode="after")
     def _is_one_of_two_kinds(self) -> Self:
         if self.api_key and (self.username or self.password):
-            raise ValueError("set either GPUCLOUD_API_KEY or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, not both")
+            raise ValueError("GPUCLOUD_API_KEY stands beside GPUCLOUD_USERNAME or GPUCLOUD_PASSWORD; unset it, or those two")
         if bool(self.username) != bool(self.password):
-            raise ValueError("GPUCLOUD_USERNAME and GPUCLOUD_PASSWORD go together: one of them is missing")
+            raise ValueError("GPUCLOUD_USERNAME and GPUCLOUD_PASSWORD go together: one of them is missing; set it, too")
         return self
 
 

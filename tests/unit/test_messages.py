@@ -17,8 +17,9 @@ from support.messages.sources import texts
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
 FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
-SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event")
+SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event", "ValueError")
 PARTS = texts(*FRAMED)
+QUOTED = texts("ConfigError", "CredentialError")  # the message that holds them says to correct the kubeconfig or the Secret
 
 
 @pytest.mark.parametrize("message", CONDITIONS, ids=lambda item: f"{item.kind} {item.reason}")
@@ -45,7 +46,12 @@ def test_a_part_of_a_message_says_what_to_do_or_what_comes(text):
     assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
 
 
-@pytest.mark.parametrize("text", [*SOURCES, *PARTS, *refusals()], ids=lambda item: item.words[:40])
+@pytest.mark.parametrize("text", QUOTED, ids=lambda item: item.words[:40])
+def test_what_is_quoted_of_a_file_says_what_is_wrong_with_it(text):
+    assert judge.is_passed_on(text.words) or judge.cause(text.words), text.words
+
+
+@pytest.mark.parametrize("text", [*SOURCES, *PARTS, *QUOTED, *refusals()], ids=lambda item: item.words[:40])
 def test_what_is_said_elsewhere_is_short_enough_to_be_read(text):
     assert len(judge.own_words(text.words)) <= judge.LONGEST, text.words
 
@@ -82,7 +88,13 @@ def test_the_judge_counts_a_messages_own_words():
 
 def test_the_judge_reads_all_kinds_of_messages():
     assert {item.kind for item in CONDITIONS} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount"}
-    assert {item.shown_by for item in SOURCES} >= {"PluginError", "UsageError", "SettingsError", "KeyProblemError"}
+    assert {item.shown_by for item in SOURCES} >= {
+        "PluginError",
+        "UsageError",
+        "SettingsError",
+        "KeyProblemError",
+        "ValueError",
+    }
     assert len(refusals()) > 40
 
 

@@ -117,7 +117,7 @@ def test_the_first_endpoint_is_the_operators_own():
         (("--lease-retry-period-seconds", "10"), {}, "--lease-retry-period-seconds: must be less than"),
         (("--lease-retry-period-seconds", "0"), {}, "--lease-retry-period-seconds: must be greater than zero"),
         (("--lease-name", "Not/A/Name"), {}, "--lease-name"),
-        ((), {"LEASE_NAMESPACE": "a/b"}, "GPUCLOUD_LEASE_NAMESPACE: use lower-case letters"),
+        ((), {"LEASE_NAMESPACE": "a/b"}, "GPUCLOUD_LEASE_NAMESPACE: expected lower-case letters"),
         ((), {"WORKERS": "0"}, "GPUCLOUD_WORKERS: must be greater than zero"),
         (("--workers", "0"), {"WORKERS": "7"}, "--workers: must be greater than zero"),
         (("--workers", "0", "--cloud-qps", "0"), {}, "--cloud-qps: must be greater than zero; --workers: must be"),
@@ -137,7 +137,7 @@ def test_the_first_endpoint_is_the_operators_own():
         (("--endpoint", f"a=https://cloud.example?key={SECRET}"), {}, "NAME=https://"),
         (("--endpoint", f"a=https://ann:{SECRET}@cloud.example"), {}, "NAME=https://"),
         (("--endpoint", "a=https://x", "--endpoint", "a=https://y"), {}, "same name"),
-        ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "not both"),
+        ((), {"USERNAME": "ann", "PASSWORD": SECRET}, "unset it, or those two"),
         ((), {"API_KEY": "", "USERNAME": "ann"}, "go together"),
         ((), {"API_KEY": "", "PASSWORD": SECRET}, "go together"),
         (
@@ -222,7 +222,7 @@ def test_who_shares_the_own_account_names_what_is_its_own_unless_told_or_alone(a
 
 
 def test_sharing_is_one_of_two_words():
-    with pytest.raises(SettingsError, match="--own-account-sharing: one of Isolated, Shared"):
+    with pytest.raises(SettingsError, match="--own-account-sharing: expected one of Isolated, Shared"):
         settings("--own-account-sharing", "both")
 
 

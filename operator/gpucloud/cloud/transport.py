@@ -140,7 +140,9 @@ def real_transport(options: ClientOptions) -> httpx.AsyncHTTPTransport | PooledT
             ssl.create_default_context(cafile=options.ca_file) if options.ca_file else httpx.create_ssl_context(trust_env=False)
         )
     except (OSError, ssl.SSLError) as error:
-        raise ValueError(f"the CA file {options.ca_file!r} cannot be used: {error.strerror or error}") from None
+        raise ValueError(
+            f"the CA file {options.ca_file!r} cannot be used: {error.strerror or error}; name a PEM file of certificates"
+        ) from None
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if options.proxy is None:
         return PooledTransport(context, most=_MAX_CONNECTIONS, most_idle=_MAX_CONNECTIONS // 2)

@@ -175,7 +175,7 @@ def connect() -> kopf.ConnectionInfo:
             f"there is no file {error.filename}, which KUBECONFIG names: set it to one that exists"
         ) from None
     if found is None:
-        raise kopf.LoginError("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
+        raise NoCluster("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
     return found
 
 

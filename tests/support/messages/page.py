@@ -19,11 +19,14 @@ Printed from the code and its tables of decisions by `make messages`; not to be 
 success: it says what is the case, and what to do or what happens next. What the reasons mean: [status.md](status.md). What to
 do, step by step: [troubleshooting.md](../how-to/troubleshooting.md)."""
 _FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
-_PARTS = "What a message of a condition quotes of a reference, an account or a key. What stands in braces is filled in."
+_PARTS = (
+    "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."
+)
 _COMMAND = re.compile(r"\bkubectl (?:annotate|delete|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
-    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError")),
-    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster")),
+    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError")),
+    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "ValueError")),
+    "Python client": ("cloud/", ("ValueError",)),
 }
 
 
@@ -49,13 +52,23 @@ def _said(messages) -> Iterator[tuple[str, str, str]]:
 
 
 def _parts() -> Iterator[tuple[str, str]]:
-    names = {"KeyProblemError": "SSH keys", "Dependency": "a reference", "Unknown": "an account"}
+    names = {
+        "KeyProblemError": "SSH keys",
+        "Dependency": "a reference",
+        "Unknown": "an account",
+        "CredentialError": "the Secret of an account",
+        "ConfigError": "a kubeconfig",
+    }
     yield from dict.fromkeys((names[item.shown_by], item.words) for item in texts(*names))
 
 
 def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
-    plugin = "cli/plugin/"
-    found = (item for item in texts(*shown_by) if item.place.startswith(plugin) == (folder == plugin))
+    folders = [other for other, _ in _PROGRAMS.values() if other]
+    found = (
+        item
+        for item in texts(*shown_by)
+        if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
+    )
     return dict.fromkeys(item.words for item in found)
 
 

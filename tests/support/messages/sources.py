@@ -18,11 +18,24 @@ PLACES = {
     "UsageError": 0,
     "SettingsError": 0,
     "NoCluster": 0,
+    "FileNotFoundError": 0,
+    "NotServedError": 0,
+    "UnansweredError": 0,
+    "_wrong": 0,
+    "ValueError": 0,
+    "ConfigError": 0,
+    "CredentialError": 0,
     "KeyProblemError": 1,
     "Unknown": 2,
     "Dependency": 2,
     "Event": 1,
 }
+# Under which name a text is looked for, where that is another one's own or makes it.
+_SAME_AS = {**dict.fromkeys(("NotServedError", "UnansweredError", "_wrong"), "PluginError"), "FileNotFoundError": "NoCluster"}
+# Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
+_CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py")
+# Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
+_TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 
 
 @dataclass(frozen=True)
@@ -49,8 +62,13 @@ def _of_module(path) -> Iterator[Text]:
     module = ast.parse(path.read_text())
     for scope in _scopes(module):
         for call in _calls(scope):
+            if call.func.id == "ValueError" and not place.startswith(_CHECKS_INPUT):
+                continue
             for words in filter(None, _spelled(_argument(call), (scope, module))):
                 yield Text(place, _shown_by(call), " ".join(words.split()))
+    for name in _TABLES.get(place, ()):
+        (table,) = _assigned(name, (module,))
+        yield from (Text(place, "SettingsError", f"{{name}}: {value.value}") for value in table.values)
 
 
 def _scopes(tree):
@@ -82,7 +100,7 @@ def _shown_by(call):
     return (
         "Warning Event"
         if any(item.arg == "warning" and ast.unparse(item.value) == "True" for item in call.keywords)
-        else call.func.id
+        else _SAME_AS.get(call.func.id, call.func.id)
     )
 
 

@@ -5,7 +5,7 @@ import io
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import prompting
+from gpucloud.cli.plugin import creating, prompting
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.verbs import create
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
@@ -26,6 +26,7 @@ OFFERED = Offers(
     ),
 )
 LAB = a_body("GpuVpc", "lab", spec={"cluster": "msc1", "name": "acme-lab"})
+WANTED = creating.Wanted(name="train", configuration="A100", ssh_keys=(KEY,))
 POSTED = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms"
 
 
@@ -113,7 +114,7 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("Note_Book", "-c", A100), "use lower-case letters, digits, '-' and '.', for example note-book."),
         (("train",), "--configuration is missing: `kubectl gpucloud offers` lists what can be bought."),
         (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean {A100}?"),
-        (("train", "-c", A100), f"--cluster is missing: {A100} is offered in Hou1, Msc1."),
+        (("train", "-c", A100), f"--cluster is missing: name one of those that offer {A100}: Hou1, Msc1."),
         (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean Msc1?"),
         (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean on-demand?"),
         (("train", "-c", A100, "--cluster", "Hou1"), "name it with --vpc-ref with a GpuVpc of the namespace, or with --vpc"),
@@ -123,7 +124,7 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
         (("train", "-c", A100, "--cluster", "Msc1", "--wait"), "--wait needs --apply"),
         (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read (No such file"),
-        (("train", "-c", A100, "--disk", "0"), "'0' is not a number from 1"),
+        (("train", "-c", A100, "--disk", "0"), "--disk: expected a number from 1 to 2147483647, not '0'"),
     ],
 )
 @pytest.mark.usefixtures("home")
@@ -234,3 +235,15 @@ def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, f
     code, out, err = plugin("create")
     assert (code, out, api.changed("POST")) == (130, "", [])
     assert "nothing was created" in err
+
+
+def test_where_nothing_is_offered_no_empty_list_is_named():
+    known = creating.Known(())
+    with pytest.raises(PluginError, match="'A100' is not offered, nor is any other: `kubectl gpucloud offers`"):
+        creating.settled(WANTED, known)
+
+
+def test_an_offer_without_a_cluster_asks_for_one():
+    row = {"configuration": "A100", "cluster": None, "resourcePool": None}
+    with pytest.raises(PluginError, match="give --cluster as the cloud spells it"):
+        creating.settled(WANTED, creating.Known((row,)))

@@ -149,7 +149,7 @@ def test_a_watch_in_a_pipe_shows_a_change_and_ends_by_ctrl_c(api, tmp_path):
         (["status", "gvm/train", "-A"], "named objects and -A cannot be combined"),
         (["doctor", "-o", "wide"], "unknown value 'wide'"),
         (["logs", "train", "-f", "-o", "yaml"], "--follow prints text, not yaml"),
-        (["logs", "train", "--tail", "-1"], "'-1' is not a number from 0"),
+        (["logs", "train", "--tail", "-1"], "--tail: expected a number from 0 to 2147483647, not '-1'"),
     ],
 )
 def test_what_does_not_go_together_is_wrong_usage(words, says, plugin):

@@ -210,8 +210,8 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
-    form = NotServedError if error.status == 404 else PluginError
-    return form(f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}.")
+    words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
+    return NotServedError(words) if error.status == 404 else PluginError(words)
 
 
 def _event(body: Mapping[str, Any]) -> Event:

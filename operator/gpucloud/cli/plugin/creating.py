@@ -68,7 +68,7 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
     if not wanted.ssh_keys:
         raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
     if wanted.image and wanted.snapshot:
-        raise _wrong("--image and --snapshot: a root disk is made from one of them.")
+        raise _wrong("--image and --snapshot: a root disk is made from one of them; leave the other out.")
     return _with_vpc(_with_place(wanted, known), known)
 
 
@@ -85,7 +85,11 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
     rows = tuple(row for row in rows if row["configuration"] == configuration)
     places = sorted({str(row["cluster"]) for row in rows if row["cluster"]})
     if not wanted.cluster and len(places) != 1:
-        raise _wrong(f"--cluster is missing: {configuration} is offered in {', '.join(places) or 'no cluster that is known'}.")
+        if not places:
+            raise _wrong(
+                f"--cluster is missing, and no offer of {configuration} names one: give --cluster as the cloud spells it."
+            )
+        raise _wrong(f"--cluster is missing: name one of those that offer {configuration}: {', '.join(places)}.")
     cluster = _spelled("cluster", wanted.cluster or places[0], places) if places else wanted.cluster
     pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
     pool = _spelled("pool", wanted.pool, pools) if wanted.pool and pools else wanted.pool
@@ -95,6 +99,8 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
 def _spelled(option: str, word: str, known: Iterable[str]) -> str:
     names = sorted({str(name) for name in known})
     found = next((name for name in names if name.casefold() == word.casefold()), None)
+    if not names:
+        raise _wrong(f"--{option}: {word!r} is not offered, nor is any other: {OFFERS}")
     if found is None:
         raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{near(word, names)}")
     return found
@@ -102,7 +108,7 @@ def _spelled(option: str, word: str, known: Iterable[str]) -> str:
 
 def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
     if wanted.vpc and wanted.vpc_ref:
-        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC, so name one of them.")
+        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC; name one of them.")
     there = known.vpcs_in(wanted.cluster)
     if wanted.vpc_ref:
         names = {item.key.name for item in known.vpcs}

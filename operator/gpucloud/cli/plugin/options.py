@@ -39,7 +39,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
     def converted(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{text!r} is not a number from {least} to {most}")
+            raise ValueError(f"expected a number from {least} to {most}, not {text!r}")
         return int(text)
 
     return converted
