@@ -108,7 +108,7 @@ def test_which_files_are_read(monkeypatch):
         ({**a_config(), "current-context": "gone"}, "it has no context 'gone': it has here"),
         ({**a_config(), "clusters": []}, "it has no cluster 'c'"),
         ({**a_config(), "users": []}, "it has no user 'u'"),
-        (a_config(cluster={"server": "apiserver.example"}), "server of cluster 'c' is not an http or https address"),
+        (a_config(cluster={"server": "apiserver.example"}), "server of cluster 'c' does not begin with https:// or http://"),
         (a_config(cluster={"certificate-authority-data": "§"}), "certificate-authority-data is not base64"),
         (a_config({"exec": {"apiVersion": "client.authentication.k8s.io/v1"}}), "exec has no command"),
         (a_config({"exec": "aws"}), "exec has no command"),

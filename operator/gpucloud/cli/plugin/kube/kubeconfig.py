@@ -79,7 +79,7 @@ def access(merged: Merged, context: str | None = None, namespace: str | None = N
     user = _named(merged.users, _text(chosen, "user"), "user") if chosen.get("user") else Entry({}, Path())
     server = _text(cluster.value, "server").rstrip("/")
     if not server.startswith(("https://", "http://")):
-        raise ConfigError(f"the server of cluster {_text(chosen, 'cluster')!r} is not an http or https address")
+        raise ConfigError(f"the server of cluster {_text(chosen, 'cluster')!r} does not begin with https:// or http://")
     return Access(
         server=server,
         namespace=namespace or _text(chosen, "namespace") or "default",
