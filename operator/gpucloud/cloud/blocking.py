@@ -18,6 +18,7 @@ from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.operations import blocking
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
+from gpucloud.cloud.transport import CLOSED
 from gpucloud.cloud.waiting import Until
 
 T = TypeVar("T")
@@ -99,7 +100,7 @@ class SyncCloudClient:
     def _open(self, operation: str) -> BlockingPortal:
         """Return the way into the event loop of the client."""
         if self.is_closed:
-            raise CloudError(ErrorKind.NOT_SENT, "the client is closed", operation=operation)
+            raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
         return self._portal
 
     get_all_clusters = blocking(calls.get_all_clusters)

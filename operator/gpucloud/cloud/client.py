@@ -5,6 +5,7 @@ other part of this project. The operator itself does not use it: it reads by ``r
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import httpx
@@ -83,16 +84,16 @@ class CloudClient(CloudReader):
         Raises:
             WaitTimeoutError: it was not as wanted in time.
             WaitError: the status is one that no waiting changes: CREATE_FAILED or FAILED.
-            CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND.
+            CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND; or the client was closed.
             TypeError: the call changes something, or its answer has no status.
         """
         return await wait_for(
             self.run,
+            partial(self._connection.pause, operation=call.operation),
             call,
             until,
             deadline_seconds=deadline_seconds,
-            first_pause_seconds=first_pause_seconds,
-            longest_pause_seconds=longest_pause_seconds,
+            pauses=(first_pause_seconds, longest_pause_seconds),
         )
 
     create_server = awaited(calls.create_server)

@@ -1,5 +1,7 @@
 """One credential's connection to the cloud: request budget, transport and login. It carries every call."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -8,10 +10,11 @@ import httpx
 from gpucloud.cloud import calls, models
 from gpucloud.cloud.auth import ApiKeyAuth, LoginAuth
 from gpucloud.cloud.calls import Call
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.limits import TokenBucket
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.sender import Sender, wall_clock
-from gpucloud.cloud.transport import GuardedTransport, always, real_transport
+from gpucloud.cloud.transport import CLOSED, GuardedTransport, always, real_transport
 
 T = TypeVar("T")
 
@@ -30,6 +33,7 @@ class Connection:
     ) -> None:
         """Make a connection; nothing is sent yet. Arguments and errors: ``CloudClient``."""
         self._bucket = TokenBucket(options.qps, options.burst)
+        self._closed = asyncio.Event()
         _check(base_url)
         self._transport = GuardedTransport(transport or real_transport(options), self._bucket, options, wall_clock)
         self._sender = Sender(base_url, self._transport, options, secrets=self._secrets, on_call=on_call)
@@ -46,8 +50,20 @@ class Connection:
 
     async def aclose(self) -> None:
         """Stop a login under way and close all connections. Calls made later fail with NOT_SENT."""
+        self._closed.set()
         await self._auth.aclose()
         await self._transport.aclose()
+
+    async def pause(self, seconds: float, operation: str) -> None:
+        """Wait before the next call of this operation, no longer than the connection is open.
+
+        Raises:
+            CloudError: NOT_SENT, as soon as it is closed.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+                raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
 
     @property
     def is_closed(self) -> bool:

@@ -101,7 +101,7 @@ class Sender:
                     remaining=progress.deadline - loop.time(),
                     jitter=self._options.jitter(),
                 )
-                if delay is None:
+                if delay is None or self._transport.is_closed:
                     raise
             await asyncio.sleep(delay)
 

@@ -23,11 +23,17 @@ from gpucloud.cloud.pool import PooledTransport
 _PIECE = 64 * 1024  # bytes that are inflated at once: a bomb costs no more beside what is kept
 _LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words are all that is ever shown
 _MAX_CONNECTIONS = 100
+CLOSED = "the client is closed"
 
 
 def always() -> bool:
     """Permit every request."""
     return True
+
+
+def never() -> bool:
+    """Answer that it is not so."""
+    return False
 
 
 @dataclass
@@ -43,6 +49,7 @@ class Progress:
     sending: bool = False
     retry_after: float | None = None
     may_send: Callable[[], bool] = always
+    is_closed: Callable[[], bool] = never
 
     async def trace(self, event: str, _info: Any) -> None:
         """Listen to the connection: only here is it known that a request really begins to leave."""
@@ -54,8 +61,10 @@ class Progress:
         """Refuse to send what may not be sent any more.
 
         Raises:
-            CloudError: WITHDRAWN.
+            CloudError: NOT_SENT when the client was closed meanwhile, or WITHDRAWN.
         """
+        if self.is_closed():
+            raise CloudError(ErrorKind.NOT_SENT, CLOSED)
         if not self.may_send():
             raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back before it left; nothing was sent")
 
@@ -86,7 +95,8 @@ class GuardedTransport:
             httpx.TransportError: as the wrapped transport raises it.
         """
         if self.is_closed:
-            raise CloudError(ErrorKind.NOT_SENT, "the client is closed")
+            raise CloudError(ErrorKind.NOT_SENT, CLOSED)
+        progress.is_closed = lambda: self.is_closed  # while it waits for its turn or connects, somebody may close the client
         progress.sending = False
         progress.retry_after = None
         await self._bucket.acquire(progress.deadline)

@@ -22,7 +22,7 @@ _GROWTH = 1.5
 class WaitError(Exception):
     """The record cannot become as wanted. ``last`` is the record as it was read last, or None."""
 
-    def __init__(self, text: str, last: Any) -> None:
+    def __init__(self, text: str, last: Any = None) -> None:  # a copy is made of the text, and then given the rest
         super().__init__(text)
         self.last = last
 
@@ -30,26 +30,29 @@ class WaitError(Exception):
 class WaitTimeoutError(WaitError, TimeoutError):
     """The record was not as wanted in time. ``error`` is how the last reading failed, or None."""
 
-    def __init__(self, text: str, last: Any, error: CloudError | None) -> None:
+    def __init__(self, text: str, last: Any = None, error: CloudError | None = None) -> None:
         super().__init__(text, last)
         self.error = error
 
 
 async def wait_for(
     run: Callable[[Call[T]], Awaitable[T]],
+    pause_for: Callable[[float], Awaitable[None]],
     call: Call[T],
     until: Until[T],
     *,
     deadline_seconds: float,
-    first_pause_seconds: float,
-    longest_pause_seconds: float,
+    pauses: tuple[float, float],
 ) -> T:
-    """Send a reading call until its answer is as wanted. Arguments and errors: ``CloudClient.wait_for``."""
+    """Send a reading call until its answer is as wanted. Arguments and errors: ``CloudClient.wait_for``.
+
+    ``pause_for`` waits between two readings, and raises when there will be no other. ``pauses``: the first, and the longest.
+    """
     if not call.safe:
         raise TypeError(f"{call.operation} changes something; wait_for repeats reading calls only")
     last: T | None = None
     error: CloudError | None = None
-    pause = first_pause_seconds
+    pause, longest = pauses
     try:
         async with asyncio.timeout(deadline_seconds) as deadline:
             while True:
@@ -63,8 +66,8 @@ async def wait_for(
                     if _is_reached(last, until, call.operation):
                         return last
                 asked = error.retry_after if error is not None else None
-                await asyncio.sleep(max(pause, asked or 0.0))
-                pause = min(longest_pause_seconds, pause * _GROWTH)
+                await pause_for(max(pause, asked or 0.0))
+                pause = min(longest, pause * _GROWTH)
     except TimeoutError:
         if not deadline.expired():
             raise

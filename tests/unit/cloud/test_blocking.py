@@ -69,6 +69,22 @@ def test_it_leaves_no_thread_and_sends_nothing_when_it_is_closed():
         assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False)
 
 
+def test_closing_it_ends_a_wait_in_another_thread():
+    """Closing waited for it, half an hour as a rule."""
+    read = threading.Event()
+
+    def pending(_request):
+        read.set()
+        return plain({"id": "vm", "status": "PENDING"})
+
+    cloud = SyncCloudClient(BASE, ApiKey(KEY), transport=httpx.MockTransport(pending))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(cloud.wait_for, calls.get_server(id="vm", namespace="acme", cluster="Msc1"), "ONLINE")
+        read.wait()
+        cloud.close()
+        assert isinstance(waiting.exception(), CloudError)
+
+
 FORGETFUL = """
 from gpucloud.cloud import ApiKey, CloudError, SyncCloudClient
 

@@ -1,5 +1,8 @@
 """Waiting: what ends it and how, what is repeated, how the pauses grow."""
 
+import asyncio
+import pickle
+
 import pytest
 
 from gpucloud.cloud import CloudError, ErrorKind, WaitError, WaitTimeoutError, calls
@@ -121,3 +124,36 @@ async def test_misuse_is_refused(call, until, words):
     async with Rig(in_turn(plain({"items": []}))).client as client:
         with pytest.raises(TypeError, match=words):
             await client.wait_for(call, until)
+
+
+@pytest.mark.parametrize("answer", [PENDING, refusal(503, "cluster down")], ids=["between readings", "after a failure"])
+async def test_closing_the_client_ends_a_wait_at_once(answer):
+    """It went on until its deadline, half an hour as a rule, and read that the client is closed."""
+    rig = Rig(in_turn(answer))
+    waiting = asyncio.create_task(rig.client.wait_for(VM, "ONLINE"))
+    await asyncio.sleep(1)
+    await rig.client.aclose()
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(CloudError, match="GetServer: NotSent: the client is closed"):
+        await waiting
+    assert asyncio.get_running_loop().time() < began + 1, "sooner than the next reading"
+
+
+async def test_a_cancelled_wait_reads_no_more():
+    rig = Rig(in_turn(PENDING))
+    async with rig.client as client:
+        waiting = asyncio.create_task(client.wait_for(VM, "ONLINE"))
+        await asyncio.sleep(1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await asyncio.sleep(100)
+    assert len(rig.cloud.requests) == 1
+
+
+@pytest.mark.parametrize("kind", [WaitError, WaitTimeoutError])
+async def test_a_failed_wait_may_cross_to_another_process(kind):
+    last = (ErrorKind.SERVER, "last")
+    made = kind("too late", last) if kind is WaitError else kind("too late", last, CloudError(ErrorKind.SERVER, "down"))
+    copy = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    assert (type(copy), str(copy), copy.last) == (kind, "too late", last)
