@@ -26,6 +26,7 @@ TEXTS = [
     (PROD, "kubectl config use-context x", None, "it is about contexts"),
     (PROD, "as kubectl does", None, "no command"),
     (At(), "kubectl gpucloud status gvm/a", None, "nothing was given"),
+    (At(context="", as_user="", namespace=""), "kubectl gpucloud status gvm/a", None, "an empty value is none"),
     (At(namespace="ml"), "kubectl gpucloud doctor", "kubectl gpucloud doctor --namespace=ml", "the namespace"),
     (At(namespace="ml"), "kubectl gpucloud doctor --namespace=b", None, "it names another"),
     (At(namespace="ml"), "`kubectl gpucloud status -A` and -n", None, "it is about all"),

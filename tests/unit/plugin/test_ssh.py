@@ -40,14 +40,19 @@ def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, co
 
 
 @pytest.mark.parametrize(
-    ("power", "says"),
+    ("power", "status", "says"),
     [
-        ("Stopped", "start it with `kubectl gpucloud start gvm/train --wait --namespace=team`"),
-        ("Running", "wait with `kubectl gpucloud wait gvm/train --namespace=team`"),
+        ("Stopped", {}, "start it with `kubectl gpucloud start gvm/train --wait --namespace=team`"),
+        ("Running", {}, "wait with `kubectl gpucloud wait gvm/train --namespace=team`"),
+        (
+            "Running",
+            {"privateIp": "10.0.0.2"},
+            "from inside its VPC use `kubectl gpucloud ssh gvm/train --private --namespace=team`",
+        ),
     ],
 )
-def test_ssh_says_how_a_vm_without_an_address_gets_one(api, plugin, power, says):
-    api.add(a_vm_body(spec={"powerState": power}))
+def test_ssh_says_how_a_vm_without_an_address_gets_one(api, plugin, power, status, says):
+    api.add(a_vm_body(spec={"powerState": power}, status=status))
     code, _, err = plugin("ssh", "train", "--print")
     assert (code, says in err) == (1, True), err
 

@@ -57,5 +57,5 @@ def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _options(*given: tuple[str, object]) -> str:
-    """Return options as text, each behind a space; None was not given."""
-    return "".join(f" --{name}={shlex.quote(str(value))}" for name, value in given if value is not None)
+    """Return options as text, each behind a space; what is empty counts as not given, as for kubectl."""
+    return "".join(f" --{name}={shlex.quote(str(value))}" for name, value in given if value)

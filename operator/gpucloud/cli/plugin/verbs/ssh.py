@@ -43,10 +43,7 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
     which = "private" if private else "public"
     address = item.text("privateIp" if private else "ip")
     if not address:
-        way_out = f"start it with `{item.key.command('start', '--wait')}`"
-        if item.spec.get("powerState") != "Stopped":
-            way_out = f"wait with `{item.key.command('wait')}`"
-        raise PluginError(f"{item.key} has no {which} address now: {way_out}. {message(item)}".rstrip())
+        raise PluginError(f"{item.key} has no {which} address now: {_way_out(item, private=private)}. {message(item)}".rstrip())
     try:
         ipaddress.ip_address(address)
     except ValueError:
@@ -59,3 +56,12 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
             ExitCode.MISUSED,
         )
     return ["ssh", "-l", login, address, *args]
+
+
+def _way_out(item: Thing, *, private: bool) -> str:
+    """How to come to an address: a VM that is Ready without a public one gets none by waiting."""
+    if item.spec.get("powerState") == "Stopped":
+        return f"start it with `{item.key.command('start', '--wait')}`"
+    if standing(item) is Standing.READY and not private and item.text("privateIp"):
+        return f"from inside its VPC use `{item.key.command('ssh', '--private')}`"
+    return f"wait with `{item.key.command('wait')}`"
