@@ -47,6 +47,18 @@ def _endpoint(item: str) -> str:
     return item
 
 
+def _proxy(url: str) -> str:
+    """Return the URL of a proxy if it is one. A refusal does not repeat it, for it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets that hold no address, or a port that is no number
+        usable = False
+    if url and not usable:
+        raise ValueError("expected http://[USER:PASSWORD@]HOST[:PORT], which begins with http:// or https://")
+    return url
+
+
 def _endpoints(items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the endpoints if there is one, and no name stands for two."""
     if not items:
@@ -138,7 +150,7 @@ class Settings(Value):
         "", description="tag in the names of our VMs; made from the cluster's identity when empty", pattern=INSTALL_TAG
     )
     ca_file: str = Field("", description="PEM file of the authority that signed the cloud's certificate")
-    proxy: str = Field("", description="URL of a proxy to the cloud", repr=False)
+    proxy: Annotated[str, AfterValidator(_proxy)] = Field("", description="URL of a proxy to the cloud", repr=False)
     own_account_namespace: Namespaces = Field(
         (), description="namespace that may use the operator's own account, repeatable; all when absent"
     )

@@ -50,7 +50,7 @@ class CloudClient(CloudReader):
             may_change: asked right before a call that is no GET leaves; False takes it back (WITHDRAWN).
 
         Raises:
-            ValueError: when the base URL or the CA file cannot be used.
+            ValueError: when the base URL, the proxy or the CA file cannot be used.
         """
         connection = Connection(base_url, credential, options=options, transport=transport, on_call=on_call)
         super().__init__(connection)

@@ -35,6 +35,7 @@ class Connection:
         self._bucket = TokenBucket(options.qps, options.burst)
         self._closed = asyncio.Event()
         _check(base_url)
+        _check_proxy(options.proxy)
         self._transport = GuardedTransport(transport or real_transport(options), self._bucket, options, wall_clock)
         self._sender = Sender(base_url, self._transport, options, secrets=self._secrets, on_call=on_call)
         self._auth = self._flow_for(credential)
@@ -102,3 +103,15 @@ def _check(base_url: str) -> None:
         raise ValueError("the base URL must look like https://host[:port][/prefix]")
     if url.userinfo or url.query or url.fragment:
         raise ValueError("the base URL must hold no user name, password, query or fragment")
+
+
+def _check_proxy(proxy: str | None) -> None:
+    """Check the URL of a proxy without repeating it, for it may hold a password: httpx prints one that has no scheme."""
+    if proxy is None:
+        return
+    try:
+        url = httpx.URL(proxy)
+    except httpx.InvalidURL:
+        raise ValueError("the proxy's URL cannot be understood; expected http://[user:password@]host[:port]") from None
+    if url.scheme not in {"http", "https"} or not url.host:
+        raise ValueError("the proxy's URL must look like http://[user:password@]host[:port]")

@@ -62,7 +62,7 @@ class ClientOptions:
         """Refuse limits under which nothing could ever be sent."""
         positive = ("qps", "burst", "connect_timeout_seconds", "total_deadline_seconds", "max_body_bytes")
         for name in positive:
-            if getattr(self, name) <= 0:
+            if not getattr(self, name) > 0:  # NaN is no number, and would bound nothing
                 raise ValueError(f"{name} must be greater than 0")
         if self.burst < 1:
             raise ValueError("burst must be at least 1")

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from gpucloud.cloud import ApiKey, CloudClient, CloudError, Login, calls
+from gpucloud.cloud import ApiKey, ClientOptions, CloudClient, CloudError, Login, calls
 from unit.cloud.fakes import KEY, LOGIN, PASSWORD, Rig, plain, raw_server, refusal, token
 
 CLOUD_INIT = base64.b64encode(b"#cloud-config canary").decode()
@@ -113,3 +113,21 @@ async def test_the_authorization_header_is_sent_exactly_so():
     async with rig.client as client:
         await client.get_all_clusters()
     assert rig.cloud.requests[-1].headers["Authorization"] == "Bearer canary-token-0003"
+
+
+# what a person may give as the URL of a proxy: each holds a password
+PROXIES = [
+    f"ann:{PASSWORD}@proxy:3128",
+    f"//ann:{PASSWORD}@proxy",
+    f"socks5://ann:{PASSWORD}@proxy:1080",
+    f"http://ann:{PASSWORD}@proxy:notaport",
+    f"http://ann:{PASSWORD}@",
+]
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_that_cannot_be_used_is_refused_without_its_password(proxy):
+    with pytest.raises(ValueError, match="the proxy's URL") as caught:
+        CloudClient("https://cloud.example", ApiKey(KEY), options=ClientOptions(proxy=proxy))
+    assert PASSWORD not in shown(caught.value)
+    assert caught.value.__cause__ is None
