@@ -343,5 +343,5 @@ def test_a_reader_sees_and_cannot_steer(here, plugin, person, operator):
     done = plugin("doctor", kubeconfig=viewer)
     assert done.returncode == 0, done.stdout
     assert "You (system:serviceaccount:" in done.stdout
-    assert "may not: create gpuvpcs" in done.stdout
+    assert "may not: create, patch, delete gpuvpcs" in done.stdout
     assert base64.b64encode(API_KEY.encode()).decode() not in done.stdout
