@@ -45,8 +45,19 @@ def asked(request, value="2026-01-01T00:54:59Z", **more):
     return {"annotations": {f"gpucloud.dev/{request}-requested-at": value, **more}}
 
 
+def unpublished():
+    failed = {"type": "PublicationFailed", "status": "True", "reason": "Conflict", "message": "ConfigMap 'taken' exists."}
+    return a_vm(status={"conditions": [*a_vm().status["conditions"], failed]})
+
+
 def test_nothing_is_found_where_all_is_well():
     assert examine(WELL) == ()
+
+
+def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
+    """Without it a final snapshot is not known as that of its VM, and is taken again."""
+    final = a_snapshot("notes-final-abcde", annotations={"gpucloud.dev/final-snapshot-of": "uid-of-GpuVM-notes"})
+    assert examine(replace(WELL, things=(an_account(), a_vm(), final))) == ()
 
 
 @pytest.mark.parametrize(
@@ -108,6 +119,13 @@ def test_nothing_is_found_where_all_is_well():
             "Is gpucloud.dev/paused meant?",
         ),
         ({"things": (a_vm(annotations={"gpucloud.dev/zzz": "1"}),)}, WARNING, "annotations", "means nothing to the operator."),
+        (
+            {"things": (a_vm(annotations={"gpucloud.dev/final-snapshot-of": "a-uid"}),)},
+            WARNING,
+            "annotations",
+            "means nothing to the operator.",
+        ),
+        ({"things": (unpublished(),)}, WARNING, "connection", "PublicationFailed Conflict: ConfigMap 'taken' exists."),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/paused": "True"}),)},
             WARNING,

@@ -159,18 +159,50 @@ def test_a_failed_vm_is_not_counted_and_told():
     assert overview.as_document(world, NOW)["vmsFailed"] == 1
 
 
-@pytest.mark.parametrize(
-    ("vm", "says"),
-    [
-        (a_vm("train"), "GpuVpc/lab is deleted when GpuVM/train is gone: delete GpuVM/train, or keep what GpuVpc/lab stands"),
-        (a_vm("train", "Deleting"), "GpuVpc/lab is deleted when GpuVM/train is gone."),
-    ],
-)
-def test_what_blocks_a_deletion_is_named_with_the_way_out(vm, says):
-    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message="The VPC is still needed by GpuVM 'train': delete it, too.")
-    text = text_of(overview.as_lines(World.of((an_account(), blocked, vm)), NOW))
-    assert says in text
+NEEDED = "The VPC is still needed by GpuVM 'train': delete it, too."
+
+
+def test_what_blocks_a_deletion_and_goes_is_named_as_its_cause():
+    blocked = a_vpc("lab", "Deleting", "DeletionBlocked", message=NEEDED)
+    text = text_of(overview.as_lines(World.of((an_account(), blocked, a_vm("train", "Deleting"))), NOW))
+    assert "GpuVpc/lab is deleted when GpuVM/train is gone." in text
     assert "waits for it" not in text
+
+
+@pytest.mark.parametrize(
+    ("blocked", "keep"),
+    [
+        (a_vpc("lab", "Deleting", "DeletionBlocked", message=NEEDED), "kubectl gpucloud retain gvpc/lab --namespace=team"),
+        (an_account("default", "Deleting", "DeletionBlocked", message="Still used by GpuVM 'train'."), None),
+    ],
+    ids=["a VPC can be kept", "an account stands for nothing in the cloud"],
+)
+def test_what_is_deleted_while_others_use_it_is_the_cause_and_not_its_users(blocked, keep):
+    """A VM that is well is not 'in progress', and nothing else waits for it: the deletion is what somebody must see to."""
+    waits = a_vm("late", "Working", "AccountNotReady")
+    page = text_of(overview.as_lines(World.of((an_account(), blocked, a_vm("train"), waits)), NOW))
+    causes = page[: page.index("Objects")]
+    assert f"{blocked.key}  Deleting  DeletionBlocked" in causes
+    assert "GpuVM/train  Ready" not in causes
+    assert "wait for it: GpuVM/train" not in causes
+    assert ("To keep it in the cloud" in causes) is bool(keep)
+    assert (keep or "") in causes
+
+
+def test_a_deletion_that_no_operator_has_seen_says_so_and_what_to_run():
+    """Without an operator the status still tells of the VM as it was: 'The VM is running.'"""
+    left = a_vm("train", "Deleting", "Running", status={"observedGeneration": 1})
+    page = text_of(overview.as_lines(World.of((left,)), NOW))
+    assert "Running" not in page
+    assert "Waiting for the operator to look at the deletion. If this stays for a minute" in page
+    assert "Nothing moves here?" in page
+
+
+def test_a_connection_that_could_not_be_published_stands_beside_the_vm():
+    failed = {"type": "PublicationFailed", "status": "True", "reason": "Conflict", "message": "ConfigMap 'taken' exists."}
+    body = a_vm().status
+    vm = a_vm(status={"conditions": [*body["conditions"], failed]})
+    assert "PublicationFailed Conflict: ConfigMap 'taken' exists." in text_of(overview.as_lines(World.of((vm,)), NOW))
 
 
 @pytest.mark.parametrize(("state", "billed"), [("ONLINE", True), ("OFFLINE", False)])

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.effects import EFFECTS
-from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
+from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.rights import grant, listed
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.text import ago, few
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
-from gpucloud.kinds.meta import GROUP, VERSION, Annotation, Reason
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, ConditionType, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
@@ -122,14 +123,14 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
         yield Finding(
             Severity.WARNING,
             "definitions",
-            f"The definition of {plural} is older than this plugin: it lacks {_few(missing)}.",
+            f"The definition of {plural} is older than this plugin: it lacks {few(missing)}.",
             "Update the CRDs before the operator: kubectl apply --server-side -f crds/.",
         )
     if more:
         yield Finding(
             Severity.NOTE,
             "definitions",
-            f"The definition of {plural} is newer than this plugin: it also has {_few(more)}.",
+            f"The definition of {plural} is newer than this plugin: it also has {few(more)}.",
             "Update the plugin, so that it shows all there is.",
         )
 
@@ -169,7 +170,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
 def _unseen(facts: Facts) -> Iterator[Finding]:
     unseen = [item for item in facts.things if standing(item) is Standing.UNSEEN and _age(facts, item) > PATIENCE]
     if unseen:
-        names = _few([str(item.key) for item in unseen])
+        names = few([str(item.key) for item in unseen])
         yield Finding(
             Severity.ERROR,
             "operator",
@@ -186,7 +187,7 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "operator",
-                f"No operator has answered {annotation} of {_few(names)} within 5 minutes: none seems to look there.",
+                f"No operator has answered {annotation} of {few(names)} within 5 minutes: none seems to look there.",
                 ALIVE,
             )
 
@@ -234,7 +235,7 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
 
 
 def _silence(facts: Facts, lease: Lease) -> str:
-    last = None if lease.renewed is None else f"{_ago(facts.now - lease.renewed)} ago"
+    last = None if lease.renewed is None else f"{ago(facts.now - lease.renewed)} ago"
     if not lease.holder:
         return f"Nobody leads: nobody holds the Lease {lease.name}{f', which was last renewed {last}' if last else ''}."
     return (
@@ -290,7 +291,7 @@ def _waiting(names: list[str]) -> str:
     """Who waits for a cause, as the sentence after its message."""
     if not names:
         return ""
-    return f" {len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {_few(names)}."
+    return f" {len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {few(names)}."
 
 
 def _deletions(facts: Facts) -> Iterator[Finding]:
@@ -299,7 +300,7 @@ def _deletions(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "deletion",
-                f"It has been in deletion for {_ago(facts.now - item.deleting)}: {message(item)}",
+                f"It has been in deletion for {ago(facts.now - item.deleting)}: {message(item)}",
                 "Wait, or do as the message says. Never remove the finalizer: what stands in the cloud would stay there and be "
                 "billed.",
                 item.key,
@@ -318,10 +319,23 @@ def _paused(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def _unpublished(facts: Facts) -> Iterator[Finding]:
+    for item in facts.things:
+        failed = item.condition(ConditionType.PUBLICATION_FAILED)
+        if failed is not None:
+            yield Finding(
+                Severity.WARNING,
+                "connection",
+                f"{failed.type} {failed.reason}: {failed.message}",
+                "Do as the message says. More: docs/how-to/connection.md",
+                item.key,
+            )
+
+
 def _annotations(facts: Facts) -> Iterator[Finding]:
     for item in facts.things:
         for name, value in sorted(item.annotations.items()):
-            if not name.startswith(OURS) or "kopf" in name:
+            if not name.startswith(OURS) or "kopf" in name or (name, item.key.kind) == (FINAL_SNAPSHOT_OF, SNAPSHOT):
                 continue
             if name not in frozenset(Annotation):
                 # Without the group, which all have in common and which would make any two alike.
@@ -366,6 +380,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     _stuck,
     _deletions,
     _paused,
+    _unpublished,
     _annotations,
 )
 
@@ -373,17 +388,6 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
 def _age(facts: Facts, item: Thing) -> timedelta:
     """Since when the operator could have looked; an edit's own time is not known, so an object's age must do."""
     return timedelta.max if item.created is None else facts.now - item.created
-
-
-def _ago(span: timedelta) -> str:
-    seconds = max(0, int(span.total_seconds()))
-    if seconds < 120:
-        return f"{seconds} s"
-    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _where(facts: Facts) -> str:

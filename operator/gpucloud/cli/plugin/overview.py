@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
-from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
-from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.kinds.meta import ConditionType, Reason, rfc3339
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown
 
@@ -104,7 +104,7 @@ def as_lines(
             yield from _branch(world, top, ("", ""), scope)
     for key, recorded in (events or {}).items():
         yield from _events(key, tuple(recorded))
-    if unseen := [cause.key.namespace for cause in found if cause.standing is Standing.UNSEEN]:
+    if unseen := [cause.key.namespace for cause in found if cause.thing is not None and is_unread(cause.thing)]:
         yield Line("")
         yield Line(NEXT.format(unseen[0]))
 
@@ -207,7 +207,7 @@ def _merged(found: Iterable[Cause]) -> Iterable[list[Cause]]:
 
 def _reason(cause: Cause) -> str:
     """Of the spec as it is now."""
-    return "" if cause.thing is None or cause.standing is Standing.UNSEEN else reason(cause.thing)
+    return "" if cause.thing is None or is_unread(cause.thing) else reason(cause.thing)
 
 
 def _cause(same: list[Cause]) -> Iterator[Line]:
@@ -223,15 +223,9 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
         verb = "waits" if len(waiting) == 1 else "wait"
         yield Line(f"{len(waiting)} {verb} for it: {names}{more}", "    ", "    ")
     for key in cause.blocked:
-        yield Line(f"{key} is deleted when {cause.key} is gone{_hurry(cause, key)}.", "    ", "    ")
-
-
-def _hurry(cause: Cause, blocked: Key) -> str:
-    """What a person may do, so that the blocked deletion goes on; nothing if the object that blocks it is going."""
-    if cause.thing is not None and cause.thing.deleting is not None:
-        return ""
-    keep = "" if blocked.kind == ACCOUNT else f", or keep what {blocked} stands for (its spec.deletion.policy: Retain)"
-    return f": delete {cause.key}{keep}"
+        yield Line(f"{key} is deleted when {cause.key} is gone.", "    ", "    ")
+    if cause.is_in_use and cause.key.kind != ACCOUNT:
+        yield Line(f"To keep it in the cloud, and delete the object now: {cause.key.command('retain')}", "    ", "    ")
 
 
 def _told(cause: Cause) -> str:
@@ -247,7 +241,7 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -
     """An object and what stands below it. ``is_leader``: what stands before its own line, and before those below it."""
     item, (own, below) = world.things[key], is_leader
     how = standing(item)
-    why = reason(item) if how is not Standing.UNSEEN else ""
+    why = reason(item) if not is_unread(item) else ""
     paused = item.paused and why != Reason.PAUSED  # which says so already
     words = [str(key), how.value, why, "Paused" if paused else "", *_details(item, wide=scope.wide)]
     children = [child for child in world.children().get(key, ()) if child in scope.concerned]
@@ -260,6 +254,9 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -
         yield Line(message(item), inner, inner)
     if paused:
         yield Line(pause.message(item.annotations), inner, inner)
+    unpublished = item.condition(ConditionType.PUBLICATION_FAILED)
+    if unpublished is not None:
+        yield Line(f"{unpublished.type} {unpublished.reason}: {unpublished.message}", inner, inner, "yellow")
     for place, child in enumerate(children, 1):
         last = place == len(children)
         yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), scope)

@@ -53,14 +53,21 @@ def reason(item: Thing) -> str:
     return "" if ready is None else ready.reason
 
 
+def is_unread(item: Thing) -> bool:
+    """Whether the operator has yet to see the spec as it is now, or that the object is to be deleted."""
+    how = standing(item)
+    return how is Standing.UNSEEN or (how is Standing.DELETING and item.observed != item.generation)
+
+
 def unseen(item: Thing) -> str:
     """What an object waits for whose spec the operator has not seen yet: as a rule for less than a second."""
-    return f"Waiting for the operator to look at generation {item.generation} of the spec."
+    what = "look at the deletion" if item.deleting is not None else f"look at generation {item.generation} of the spec"
+    return f"Waiting for the operator to {what}."
 
 
 def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
-    if standing(item) is Standing.UNSEEN:
+    if is_unread(item):
         return (
             f"{unseen(item)} If this stays for a minute, none runs, or none watches namespace {item.key.namespace!r}: "
             f"kubectl gpucloud doctor --namespace={item.key.namespace}"

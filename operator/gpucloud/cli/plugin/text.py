@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import timedelta
 
 
 def clean(text: str) -> str:
@@ -26,3 +27,16 @@ def near(word: str, known: Iterable[str]) -> str:
     begun = tuple(name for name in names if len(word) > 2 and name.lower().startswith(word.lower()))
     found = nearest(word, begun) or begun[:3] or nearest(word, names)
     return f" Did you mean {' or '.join(found)}?" if found else ""
+
+
+def ago(span: timedelta) -> str:
+    """A span in the unit that people would say it in."""
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"
+
+
+def few(names: list[str]) -> str:
+    """The first five of these names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

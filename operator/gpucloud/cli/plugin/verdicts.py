@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.standing import Standing, message, reason, standing, unseen
+from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
             return Verdict(Outcome.MET, "gone")
         return Verdict(Outcome.FAILED, "it was deleted meanwhile: create it again if it is still wanted")
     how = standing(item)
-    words = f"{reason(item)}: {message(item)}" if how is not Standing.UNSEEN else unseen(item)
+    words = f"{reason(item)}: {message(item)}" if not is_unread(item) else unseen(item)
     if item.paused and (how is not Standing.READY or aim.goal is Goal.GONE):
         return Verdict(
             Outcome.FAILED, f"it is paused, and nothing is done to it before: {key.command('resume')} ({words})", how

@@ -115,18 +115,35 @@ class World:
         return tuple(key.name for key in self.things if (key.kind, key.namespace) == (kind, namespace))
 
     def roots(self, key: Key) -> tuple[Key, ...]:
-        """Where the waiting begins: objects that wait for no other. Of a ring of waits, the object itself."""
+        """Where the waiting begins: objects that wait for no other. Of a ring of waits, the object itself.
+
+        An object in deletion that others still use is one, too, unless all of them are being deleted: a person decides
+        between them, and its own message names them.
+        """
         seen, leaves, todo = {key}, [], [key]
         while todo:
             here = todo.pop()
             further = self.waits_for(self.things[here]) if here in self.things else ()
-            if not further:
+            if self.is_in_use(here):
+                further = tuple(user for user in further if self._is_going(user))
+                leaves.append(here)
+            elif not further:
                 leaves.append(here)
             for following in further:
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
         return tuple(sorted(leaves)) or (key,)
+
+    def is_in_use(self, key: Key) -> bool:
+        """Whether it is being deleted, and waits for an object that is not."""
+        item = self.things.get(key)
+        if item is None or item.deleting is None or reason(item) != Reason.DELETION_BLOCKED:
+            return False
+        return any(_names(item, user) and not self._is_going(user) for user in self.waits_for(item))
+
+    def _is_going(self, key: Key) -> bool:
+        return key in self.things and self.things[key].deleting is not None
 
     def is_user(self, key: Key, of: Key) -> bool:
         """Whether this object uses another one that is in deletion, and blocks that."""
@@ -149,6 +166,7 @@ class Cause:
     waiting: tuple[Key, ...]
     blocked: tuple[Key, ...] = ()  # of these: objects in deletion that go when this one is gone
     meant: str = ""  # of what is missing: which object may be meant, as a sentence
+    is_in_use: bool = False  # it is being deleted, and waits for an object that is not
 
     @property
     def standing(self) -> Standing:
@@ -176,6 +194,7 @@ def causes(world: World) -> tuple[Cause, ...]:
             tuple(sorted(keys)),
             tuple(sorted(other for other in keys if world.is_user(key, other))),
             "" if key in world.things else near(key.name, world.names(key.kind, key.namespace)),
+            world.is_in_use(key),
         )
         for key, keys in waiting.items()
     ]
