@@ -130,6 +130,16 @@ def test_status_loads_nothing_that_takes_long(api, tmp_path):
     assert modules.isdisjoint(others), "a verb's module is loaded when that verb is called"
 
 
+@pytest.mark.parametrize("verb", ["offers", "create"])
+def test_a_verb_that_asks_the_cloud_loads_its_client_and_no_engine(verb, api, tmp_path):
+    """With the reconcilers, which only `orphans`, `export` and `adopt` need, `offers` took twice as long to start."""
+    api.add(a_body("GpuCloudAccount", "default"))
+    _, modules, _ = loaded([verb, *(["train"] if verb == "create" else [])], api.kubeconfig(tmp_path))
+    assert f"gpucloud.cli.plugin.verbs.{verb if verb == 'create' else 'cloud'}" in modules
+    engine = {name for name in modules if name.startswith(("gpucloud.engine.kinds", "gpucloud.engine.orphans", "kubernetes"))}
+    assert not engine
+
+
 def test_a_name_alone_is_a_gpuvms(api, plugin):
     api.add(a_body("GpuVM", "train"), a_body("GpuVM", "notebook"))
     code, out, _ = plugin("status", "train")

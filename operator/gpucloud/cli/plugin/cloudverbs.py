@@ -53,7 +53,7 @@ CLOUD_VERBS: dict[str, Verb] = {
         examples=("offers", "offers --cluster Msc1 --available"),
     ),
     "orphans": Verb(
-        module="cloud",
+        module="orphans",
         function="orphans",
         summary="List what the operator made in the cloud and no object stands for any more. It may be billed.",
         about="Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any "

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import creating, leftovers, prompting, show
+from gpucloud.cli.plugin import creating, offering, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
@@ -79,7 +79,7 @@ def _known(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Known:
     except PluginError as error:
         show.tell(f"configuration and cluster are not checked, since the offers cannot be seen: {error}")
         return Known(None, vpcs, tenant)
-    return Known(tuple(leftovers.offered(found)), vpcs, tenant)
+    return Known(tuple(offering.offered(found)), vpcs, tenant)
 
 
 def _snapshots(here: Cluster) -> tuple[Thing, ...] | None:
@@ -134,7 +134,7 @@ def _asked_offer(wanted: Wanted, known: Known) -> Wanted:
 def _offers(rows: list[Any]) -> Iterator[Line]:
     head = ("", "CONFIGURATION", "GPU", "GPUS", "PRICE/H", "CLUSTER", "POOL", "FREE")
     names = ("configuration", "gpu", "gpus", "pricePerHour", "cluster", "resourcePool")
-    cells = [[*("" if row[name] is None else str(row[name]) for name in names), leftovers.free(row)] for row in rows]
+    cells = [[*("" if row[name] is None else str(row[name]) for name in names), offering.free(row)] for row in rows]
     yield from table(head, [[str(number), *row] for number, row in enumerate(cells, 1)])
 
 

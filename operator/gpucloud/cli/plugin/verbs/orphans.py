@@ -1,0 +1,78 @@
+"""``orphans``: what this installation made in the cloud and no object stands for. Its module loads the operator's own rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin import leftovers, show
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.cli.plugin.page import Line, plural, table
+from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.verbs.cloud import complete, source_of
+from gpucloud.cli.plugin.verbs.shared import cluster
+from gpucloud.reconcile.naming import installation_tag
+
+if TYPE_CHECKING:
+    from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.options import CloudOptions
+
+LEFT_COLUMNS = ("KIND", "CLUSTER", "VPC", "NAME", "STATE", "PRICE/H", "MADE FOR")
+ADVICE = (
+    "Nothing is done to them, and they may be billed. What is not needed, destroy in the cloud; see docs/how-to/orphans.md."
+)
+
+
+def orphans(
+    at: At,
+    *,
+    install_tag: str,
+    output: Output,
+    cloud: CloudOptions,
+) -> int:
+    """List what the operator made in the cloud and no object stands for any more. It may be billed.
+
+    Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any namespace.
+    Exit code 3: there are some.
+    """
+    here = cluster(at)
+    tag = install_tag or _tag(here)
+    source = source_of(here, account_of(here, cloud.account), cloud)
+    seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
+    left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in (VM, VPC, SNAPSHOT)}, tag)
+    if left:  # and once more: what was going away is gone
+        seen = source.records()
+        again = {(kind, one.cluster, record.id) for one in seen.clusters for kind, record in _marked_records(one)}
+        left = tuple(item for item in left if (item.kind, item.cluster, item.name) in again)
+    if output is not Output.TEXT:
+        document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
+        show.document(document, output)
+    elif left:
+        show.lines([*_left_table(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
+    else:
+        print(f"No orphans were seen (names with the tag {tag!r}).")
+    return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
+
+
+def _tag(here: Cluster) -> str:
+    found = here.read("/api/v1/namespaces/kube-system")
+    uid = ((found or {}).get("metadata") or {}).get("uid")
+    if not uid:
+        raise PluginError(
+            "the installation's tag is made from the namespace kube-system, which you may not read: give --install-tag."
+        )
+    return installation_tag(str(uid))
+
+
+def _marked_records(one: Any) -> list[tuple[str, Any]]:
+    return [*((VM, record) for record in one.vms), *((SNAPSHOT, record) for record in one.snapshots)]
+
+
+def _left_table(left: tuple[leftovers.Leftover, ...]) -> list[Line]:
+    rows = [
+        [item.kind, item.cluster, item.vpc, item.name, item.state, item.price_per_hour or "", item.made_for or ""]
+        for item in left
+    ]
+    return list(table(LEFT_COLUMNS, rows))

@@ -1,0 +1,48 @@
+"""What the cloud offers, as rows."""
+
+from gpucloud.cli.plugin import offering
+from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
+from gpucloud.engine.manager.reads import Offers
+
+
+def test_offers_are_sorted_by_price_and_unknown_stays_unknown():
+    offers = Offers(
+        configurations=(
+            ConfigurationRecord(name="dear", price=9, gpus=8),
+            ConfigurationRecord(name="cheap", price=1),
+            ConfigurationRecord(name="unpriced"),
+        ),
+        availability=(
+            AvailabilityRecord(configuration="dear", cluster="Msc1", rpool="on-demand", available=True, count=3),
+            AvailabilityRecord(configuration="cheap", cluster="Hou1", available=False),
+        ),
+    )
+    rows = offering.offered(offers)
+    assert [(row["configuration"], row["available"], row["pricePerHour"]) for row in rows] == [
+        ("cheap", False, "1.00"),
+        ("dear", True, "9.00"),
+        ("unpriced", None, None),
+    ]
+    assert [row["configuration"] for row in offering.offered(offers, available=True)] == ["dear"]
+
+
+def test_an_offer_says_everything_that_the_cloud_says():
+    described = {
+        "title": "One A100",
+        "description": "An A100",
+        "brandFamily": "NVIDIA",
+        "textName": "a100",
+        "computeNetwork": "IB",
+    }
+    item = ConfigurationRecord(
+        name="a", id=7, user_friendly_name="One A100", description="An A100", brand_family="NVIDIA", text_name="a100",
+        compute_network="IB", is_gpu_platform=True,
+    )  # fmt: skip
+    place = AvailabilityRecord(
+        configuration="a", cluster="Msc1", available=True, count=1, maxCount=4, availableNodeNames=["n1"]
+    )
+    (row,) = offering.offered(Offers(configurations=(item,), availability=(place,)))
+    expected = described | {"configurationId": 7, "isGPUPlatform": True, "maxCount": 4, "availableNodes": ["n1"]}
+    assert {name: row[name] for name in expected} == expected
+    (unplaced,) = offering.offered(Offers(configurations=(item,)))
+    assert (unplaced["maxCount"], unplaced["availableNodes"]) == (None, [])
