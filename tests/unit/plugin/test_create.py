@@ -166,7 +166,34 @@ def test_a_snapshot_that_is_missing_is_told(api, made):
 def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):
     found, err = made("train", "-c", "B200", "--cluster", "Msc1", offers=None)
     assert found["spec"]["configuration"] == "B200"
-    assert "configuration and cluster are not checked, since the offers cannot be seen: no way to the cloud." in err
+    assert "configuration and cluster are not checked, since the cloud's own offers cannot be seen: no way to the cloud." in err
+
+
+PUBLISHED = {
+    "items": [
+        {"account": "default", "configuration": A100, "cluster": "Msc1", "resourcePool": "on-demand", "available": False},
+        {"account": "other", "configuration": H100, "cluster": "Msc1", "pricePerHour": "26.40"},
+    ]
+}
+
+
+def test_without_a_way_to_the_cloud_the_gpuoffers_of_the_account_are_looked_at(api, made, plugin):
+    """Who has no endpoint sees them all the same; `kubectl gpucloud offers` is no way out for who has none."""
+    api.canned["/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuoffers"] = PUBLISHED
+    found, err = made("train", "-c", A100.lower(), offers=None)
+    assert (found["spec"]["configuration"], found["spec"]["cluster"]) == (A100, "Msc1")
+    assert "are compared with the GpuOffers of the namespace, since the cloud's own offers cannot be seen: no way to" in err
+    assert f"{A100} is not free in Msc1 now" in err
+    code, _, err = plugin("create", "train", "-c", H100)
+    assert (code, f"{H100!r} is not offered: use {A100}." in err) == (2, True), "it is offered to another account"
+
+
+def test_who_may_create_gpuvms_and_see_nothing_else_gets_a_manifest(api, made):
+    for plural in ("gpucloudaccounts", "gpuvpcs", "gpuoffers"):
+        api.refused[f"/apis/gpucloud.dev/v1alpha1/namespaces/team/{plural}"] = 403
+    found, err = made("train", "-c", "B200", "--cluster", "Msc1", "--vpc", "acme")
+    assert found["spec"]["configuration"] == "B200"
+    assert "configuration and cluster are not checked, since the cloud's own offers cannot be seen: cannot list" in err
 
 
 @pytest.mark.usefixtures("home")

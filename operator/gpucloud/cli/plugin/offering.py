@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from gpucloud.engine.manager.reads import Offers
+
+PUBLISHED = ("configuration", "cluster", "resourcePool", "gpus", "pricePerHour", "available")
 
 
 def offered(found: Offers, *, cluster: str = "", available: bool = False) -> list[dict[str, Any]]:
@@ -19,9 +21,25 @@ def offered(found: Offers, *, cluster: str = "", available: bool = False) -> lis
     rows = [_offer(item, place) for item in found.configurations for place in places.get(item.name) or [None]]
     if available:
         rows = [row for row in rows if row["available"]]
-    return sorted(
-        rows, key=lambda row: (row["pricePerHour"] is None, float(row["pricePerHour"] or 0), str(row["configuration"]))
-    )
+    return sorted(rows, key=_by_price)
+
+
+def published(offers: Iterable[Mapping[str, Any]], account: str) -> list[dict[str, Any]]:
+    """The same, the cheapest first, of the GpuOffers of one account: without counts, and as old as the operator's last look."""
+    rows = [
+        {
+            **{name: item.get(name) for name in PUBLISHED},
+            "gpu": item.get("gpuModel"),
+            "count": None,
+        }
+        for item in offers
+        if item.get("account") == account
+    ]
+    return sorted(rows, key=_by_price)
+
+
+def _by_price(row: Mapping[str, Any]) -> tuple[bool, float, str]:
+    return row["pricePerHour"] is None, float(row["pricePerHour"] or 0), str(row["configuration"])
 
 
 def free(row: Mapping[str, Any]) -> str:

@@ -92,7 +92,9 @@ def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Sour
     try:
         return console(here, here.api, account, cloud)
     except PluginError as error:
-        raise PluginError(f"the cloud cannot be asked: {why}; and {error}", error.code) from None
+        raise PluginError(
+            f"the cloud cannot be asked: {why}; and {error} What the operator last read: kubectl get gpuoffers", error.code
+        ) from None
 
 
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:

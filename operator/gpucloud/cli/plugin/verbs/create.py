@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from gpucloud.cli.plugin import creating, offering, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
@@ -17,6 +18,7 @@ from gpucloud.cli.plugin.verbs.cloud import source_of
 from gpucloud.cli.plugin.verbs.shared import cluster, looking
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
+from gpucloud.kinds.meta import API_VERSION
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:
@@ -34,12 +36,12 @@ KEY_FILES = ("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub")  # in the order in 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
     here = cluster(at)
-    account = account_of(here, cloud.account)
-    wanted, known = _wanted(vm, account), _known(here, account, cloud)
+    account, why = _account(here, cloud.account)
+    wanted, known = _wanted(vm, account), _known(here, account, why, cloud)
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
     wanted = creating.settled(_asked(wanted, known) if asks else wanted, known)
     if wanted.snapshot:
-        known = replace(known, snapshots=_snapshots(here))
+        known = replace(known, snapshots=_things(here, SNAPSHOT))
     for note in creating.notes(wanted, known):
         show.tell(note)
     if wait_for_it and not apply and not asks:
@@ -71,21 +73,41 @@ def _wanted(vm: NewVm, account: Thing | None) -> Wanted:
     )
 
 
-def _known(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Known:
-    vpcs = here.things(here.namespace, (VPC,))
+def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginError | None]:
+    """The account to ask through, or why none can be seen: whoever may create GpuVMs need not see accounts."""
+    try:
+        return account_of(here, wanted), None
+    except PluginError as error:
+        if wanted is not None or error.code is ExitCode.MISUSED:
+            raise
+        return None, error
+
+
+def _known(here: Cluster, account: Thing | None, why: PluginError | None, cloud: CloudOptions) -> Known:
+    vpcs = _things(here, VPC) or ()
     tenant = "" if account is None else account.text("tenant")
     try:
-        found = source_of(here, account, cloud).offers("")
+        if why is not None:
+            raise why
+        rows = offering.offered(source_of(here, account, cloud).offers(""))
     except PluginError as error:
-        show.tell(f"configuration and cluster are not checked, since the offers cannot be seen: {error}")
-        return Known(None, vpcs, tenant)
-    return Known(tuple(offering.offered(found)), vpcs, tenant)
+        rows = _published(here, account)
+        instead = "are compared with the GpuOffers of the namespace" if rows else "are not checked"
+        show.tell(f"configuration and cluster {instead}, since the cloud's own offers cannot be seen: {error}")
+    return Known(tuple(rows) or None, vpcs, tenant)
 
 
-def _snapshots(here: Cluster) -> tuple[Thing, ...] | None:
-    """The GpuSnapshots of the namespace; None where they may not be listed, since `create` does not need that right."""
+def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:
+    """What the operator has published for the account; nothing where that may not be seen."""
+    path = f"/apis/{API_VERSION}/namespaces/{quote(here.namespace, safe='')}/gpuoffers"
+    name = DEFAULT_ACCOUNT if account is None else account.key.name
+    return offering.published((here.read(path) or {}).get("items") or (), name)
+
+
+def _things(here: Cluster, kind: str) -> tuple[Thing, ...] | None:
+    """The objects of the namespace; None where they may not be listed, since `create` does not need that right."""
     try:
-        return here.things(here.namespace, (SNAPSHOT,))
+        return here.things(here.namespace, (kind,))
     except PluginError:
         return None
 
