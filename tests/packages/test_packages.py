@@ -51,7 +51,7 @@ def test_the_python_client_alone_from_its_wheel(clone, tmp_path, figure):
     for program, (_, said) in zip(PROGRAMS, SAID, strict=True):
         cloud = SimCloud(tmp_path, provision_seconds=0.2)
         try:
-            out = clone.run(python, "-I", "-W", "error", "-c", program, GPUCLOUD_ENDPOINT=cloud.url, GPUCLOUD_API_KEY=API_KEY)
+            out = clone.run(python, "-I", "-W", "error", "-c", program, GPUCLOUD_URL=cloud.url, GPUCLOUD_API_KEY=API_KEY)
             assert re.fullmatch(said, out), out
             cloud.assert_empty()
         finally:

@@ -19,7 +19,7 @@ def test_each_program_of_the_page_is_tried():
 def test_a_program_of_the_page_runs(tmp_path, program, said):
     cloud = SimCloud(tmp_path, provision_seconds=0.2)
     try:
-        surroundings = os.environ | {"GPUCLOUD_ENDPOINT": cloud.url, "GPUCLOUD_API_KEY": API_KEY}
+        surroundings = os.environ | {"GPUCLOUD_URL": cloud.url, "GPUCLOUD_API_KEY": API_KEY}
         command = [sys.executable, "-W", "error", "-c", program]
         done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)  # noqa: S603 - our own page
         assert (done.returncode, done.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -99,6 +100,8 @@ def _check(base_url: str) -> None:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:
         raise ValueError("the base URL cannot be understood; expected https://host[:port][/prefix]") from None
+    if re.match(r"[\w.-]+=https?://", base_url):
+        raise ValueError("the base URL stands behind NAME=, as the operator takes it: give the URL alone")
     if url.scheme not in {"http", "https"} or not url.host:
         raise ValueError("the base URL must look like https://host[:port][/prefix]")
     if url.userinfo or url.query or url.fragment:

@@ -135,8 +135,8 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:
         return (
-            f"{refused} The cloud knows {same!r}: if letter case is the cause, delete this object and create it again with "
-            f"spec.cluster: {same}. The operator keeps trying."
+            f"{refused} Did you mean {same!r}? Then delete this object and create it again with spec.cluster: {same}. Else the "
+            "operator keeps trying."
         )
     return (
         f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "

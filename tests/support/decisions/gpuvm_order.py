@@ -97,8 +97,8 @@ ROWS = {
         Reason.INVALID_SPEC,
         progress="Stalled",
         says=(
-            "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). The cloud knows 'Msc1': if letter case is the "
-            "cause, delete this object and create it again with spec.cluster: Msc1."
+            "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). Did you mean 'Msc1'? Then delete this object and "
+            "create it again with spec.cluster: Msc1."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(

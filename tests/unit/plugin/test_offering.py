@@ -1,8 +1,12 @@
 """What the cloud offers, as rows."""
 
+import pytest
+
 from gpucloud.cli.plugin import offering
+from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
 from gpucloud.engine.manager.reads import Offers
+from support.pluginworld import a_body
 
 
 def test_offers_are_sorted_by_price_and_unknown_stays_unknown():
@@ -46,3 +50,34 @@ def test_an_offer_says_everything_that_the_cloud_says():
     assert {name: row[name] for name in expected} == expected
     (unplaced,) = offering.offered(Offers(configurations=(item,)))
     assert (unplaced["maxCount"], unplaced["availableNodes"]) == (None, [])
+
+
+@pytest.fixture
+def place(api, monkeypatch):
+    """An account whose status names two clusters; a list of those that the cloud was asked for. It answers with a failure."""
+    api.add(a_body("GpuCloudAccount", "default", status={"clusters": ["Hou1", "Msc1"]}))
+    asked = []
+
+    class Source:
+        def offers(self, cluster):
+            asked.append(cluster)
+            return Offers(
+                configurations=(ConfigurationRecord(name="a"),), failures=(f"{cluster} cannot be read: It is closed.",)
+            )
+
+    monkeypatch.setattr(cloud, "source_of", lambda *_: Source())
+    return asked
+
+
+def test_a_cluster_is_spelled_as_the_account_names_it(plugin, place):
+    """A wrong one showed every configuration with '-' for all that matters."""
+    code, out, err = plugin("offers", "--cluster", "Mcs1")
+    assert (code, out, place) == (2, "", [])
+    assert "--cluster: 'Mcs1' is unknown: use Hou1, Msc1. Did you mean Msc1?" in err
+    plugin("offers", "--cluster", "msc1")
+    assert place == ["Msc1"]
+
+
+def test_what_could_not_be_read_ends_with_one_full_stop(plugin, place):
+    code, _, err = plugin("offers")
+    assert (code, place, err) == (1, [""], "kubectl gpucloud:  cannot be read: It is closed.\n")

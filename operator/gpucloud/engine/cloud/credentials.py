@@ -33,7 +33,7 @@ def parse(data: Mapping[str, str]) -> ApiKey | Login:
         try:
             return ApiKey(key)
         except ValueError as error:
-            raise CredentialError(f"its key {API_KEY!r} cannot be used: {error}") from None
+            raise CredentialError(f"key {API_KEY!r}: {error}") from None
     if username and password:
         return Login(username, password)
     if username or password:

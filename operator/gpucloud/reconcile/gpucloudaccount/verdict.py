@@ -100,7 +100,7 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
         words = f"The cloud refuses the credential in Secret {name!r}: {detail}. "
         way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
         return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
-    words = f"The cloud does not answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying."
+    words = f"The cloud gives no usable answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying."
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
 

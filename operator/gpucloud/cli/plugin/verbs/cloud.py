@@ -70,8 +70,10 @@ def offers(
 ) -> int:
     """List what can be bought: configurations, prices, and where they can be had now."""
     here = cluster(at)
-    found = source_of(here, account_of(here, cloud.account), cloud).offers(in_cluster)
-    rows = offering.offered(found, cluster=in_cluster, available=available)
+    account = account_of(here, cloud.account)
+    place = offering.spelled_cluster(in_cluster, None if account is None else account.status.get("clusters"))
+    found = source_of(here, account, cloud).offers(place)
+    rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
         show.document({"offers": rows, "failures": list(found.failures)}, output)
     elif rows:
@@ -93,7 +95,8 @@ def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Sour
         return console(here, here.api, account, cloud)
     except PluginError as error:
         raise PluginError(
-            f"the cloud cannot be asked: {why}; and {error} What the operator last read: kubectl get gpuoffers", error.code
+            f"the cloud cannot be asked: {why}; and {error} For what the operator last read, use `kubectl get gpuoffers`.",
+            error.code,
         ) from None
 
 
@@ -105,7 +108,7 @@ def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
 def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
     """What could not be looked at outweighs what was found."""
     for failure in failures:
-        show.tell(f"{failure}.")
+        show.tell(f"{failure.rstrip('.')}.")
     return ExitCode.FAILED if failures else code
 
 
