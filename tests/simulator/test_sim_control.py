@@ -255,6 +255,14 @@ async def test_sim_the_control_api_has_a_valid_document_of_its_own():
     assert described == {(action.method, f"/_sim/{action.path}") for action in ACTIONS}
 
 
+async def test_sim_every_operation_of_the_control_document_has_a_name_that_a_client_can_call():
+    """They were "GET " and "DELETE keys/{id}", which no generator of clients takes."""
+    answer = await Cloud().send("GET", "/_sim/openapi.json")
+    names = [operation["operationId"] for item in answer.data["paths"].values() for operation in item.values()]
+    assert [name for name in names if not re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name)] == []
+    assert len(names) == len(set(names))
+
+
 async def test_sim_the_root_says_where_everything_is():
     answer = await Cloud().send("GET", "/", headers=[])
     assert answer.status == 200, "no credential is needed to find the way"

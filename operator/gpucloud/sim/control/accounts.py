@@ -135,11 +135,11 @@ def _permissions(_: State, __: Nothing) -> Any:
 
 
 ACTIONS = (
-    Action("GET", "keys", "list an owner's keys", Owner, _keys),
-    Action("POST", "keys", "create a key; its value is shown this once", NewKey, _create_key),
-    Action("DELETE", "keys/{id}", "revoke a key at once", KeyId, _revoke_key),
-    Action("GET", "users", "list the users", Nothing, _users),
-    Action("POST", "users", "add or change a user", UserChange, _put_user),
-    Action("POST", "logins/end", "make every login token invalid", Nothing, _end_logins),
-    Action("GET", "permissions", "list the permissions", Nothing, _permissions),
+    Action("GET", "keys", "listKeys", "list an owner's keys", Owner, _keys),
+    Action("POST", "keys", "createKey", "create a key; its value is shown this once", NewKey, _create_key),
+    Action("DELETE", "keys/{id}", "revokeKey", "revoke a key at once", KeyId, _revoke_key),
+    Action("GET", "users", "listUsers", "list the users", Nothing, _users),
+    Action("POST", "users", "putUser", "add or change a user", UserChange, _put_user),
+    Action("POST", "logins/end", "endLogins", "make every login token invalid", Nothing, _end_logins),
+    Action("GET", "permissions", "listPermissions", "list the permissions", Nothing, _permissions),
 )

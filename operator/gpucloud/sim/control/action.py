@@ -21,10 +21,11 @@ class Args(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action. A path may end in ``{id}``."""
+    """One action. A path may end in ``{id}``. ``name`` is its id in the OpenAPI document, by which clients name a function."""
 
     method: str
     path: str
+    name: str
     summary: str
     args: type[BaseModel]
     act: Callable[[State, Any], Any]

@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 
 _CHANGES: tuple[Action, ...] = (*cloud.ACTIONS, *objects.ACTIONS, *accounts.ACTIONS)
 ACTIONS: tuple[Action, ...] = (
-    Action("GET", "", "list the actions", cloud.Nothing, lambda _state, _args: document.index(ACTIONS)),
-    Action("GET", "openapi.json", "read its OpenAPI document", cloud.Nothing, lambda _state, _args: document.openapi(ACTIONS)),
+    Action("GET", "", "listActions", "list the actions", cloud.Nothing, lambda _state, _args: document.index(ACTIONS)),
+    Action(
+        "GET",
+        "openapi.json",
+        "readOpenApi",
+        "read its OpenAPI document",
+        cloud.Nothing,
+        lambda _state, _args: document.openapi(ACTIONS),
+    ),
     *_CHANGES,
 )
 _STATUS = {Reason.MISSING_VM: 404, Reason.MISSING_OTHER: 404, Reason.FORBIDDEN: 403}

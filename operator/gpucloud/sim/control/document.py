@@ -38,7 +38,7 @@ def openapi(actions: Iterable[Action]) -> dict[str, Any]:
 def _operation(action: Action, schemas: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"content": {"application/json": {}}}
     described: dict[str, Any] = {
-        "operationId": f"{action.method} {action.path}",
+        "operationId": action.name,
         "summary": action.summary,
         "responses": {"200": {"description": "OK"} | answer, "400": {"description": _REFUSED} | answer},
     }

@@ -129,11 +129,11 @@ def _set_capacity(state: State, args: Capacity) -> Any:
 
 
 ACTIONS = (
-    Action("POST", "vms/create", "create a VM as somebody else", ForeignVm, _create),
-    Action("POST", "vms/start", "start a VM as somebody else", VmName, _start),
-    Action("POST", "vms/stop", "stop a VM as somebody else", VmName, _stop),
-    Action("POST", "vms/destroy", "destroy a VM as somebody else", DestroyedVm, _destroy),
-    Action("POST", "vms/force", "put a VM into any status", ForcedVm, _force),
-    Action("POST", "hosts/force", "put a host into any state", ForcedHost, _force_host),
-    Action("POST", "capacity", "set how many VMs fit", Capacity, _set_capacity),
+    Action("POST", "vms/create", "createVm", "create a VM as somebody else", ForeignVm, _create),
+    Action("POST", "vms/start", "startVm", "start a VM as somebody else", VmName, _start),
+    Action("POST", "vms/stop", "stopVm", "stop a VM as somebody else", VmName, _stop),
+    Action("POST", "vms/destroy", "destroyVm", "destroy a VM as somebody else", DestroyedVm, _destroy),
+    Action("POST", "vms/force", "forceVm", "put a VM into any status", ForcedVm, _force),
+    Action("POST", "hosts/force", "forceHost", "put a host into any state", ForcedHost, _force_host),
+    Action("POST", "capacity", "setCapacity", "set how many VMs fit", Capacity, _set_capacity),
 )
