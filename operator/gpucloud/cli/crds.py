@@ -83,5 +83,5 @@ def _check(files: Mapping[Path, str]) -> int:
         )
         print("\n".join(difference))
     if stale:
-        print("These files are printed from the code and differ from it: run `make crds`.", file=sys.stderr)
+        print("These files are printed from the code and differ from it: run 'make crds'.", file=sys.stderr)
     return stale

@@ -17,7 +17,7 @@ SOURCES = Path(advice.__file__).parent
 PROD = At(context="prod")
 
 TEXTS = [
-    (PROD, "See `kubectl gpucloud status gvm/a`.", "See `kubectl gpucloud status --context=prod gvm/a`.", "a verb of ours"),
+    (PROD, "See 'kubectl gpucloud status gvm/a'.", "See 'kubectl gpucloud status --context=prod gvm/a'.", "a verb of ours"),
     (PROD, "kubectl annotate gpuvm/a x=y", "kubectl annotate --context=prod gpuvm/a x=y", "one of kubectl's"),
     (PROD, "kubectl get gvm -A, or", "kubectl get --context=prod gvm -A, or", "with words behind it"),
     (At(context="prod", as_user="ann"), "kubectl create role x", "kubectl create --context=prod role x", "an administrator's"),
@@ -29,11 +29,11 @@ TEXTS = [
     (At(context="", as_user="", namespace=""), "kubectl gpucloud status gvm/a", None, "an empty value is none"),
     (At(namespace="ml"), "kubectl gpucloud doctor", "kubectl gpucloud doctor --namespace=ml", "the namespace"),
     (At(namespace="ml"), "kubectl gpucloud doctor --namespace=b", None, "it names another"),
-    (At(namespace="ml"), "`kubectl gpucloud status -A` and -n", None, "it is about all"),
+    (At(namespace="ml"), "'kubectl gpucloud status -A' and -n", None, "it is about all"),
     (
         At(namespace="ml"),
-        "`kubectl gpucloud offers` or -n b",
-        "`kubectl gpucloud offers --namespace=ml` or -n b",
+        "'kubectl gpucloud offers' or -n b",
+        "'kubectl gpucloud offers --namespace=ml' or -n b",
         "of a later command",
     ),
     (At(namespace="ml"), "kubectl apply -f crds/", None, "kubectl's own have it where they need it"),
@@ -59,7 +59,7 @@ def test_a_command_for_an_object_names_it_and_its_namespace():
 RELEASE = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
 WORDS = [
     (("status",), "kubectl annotate --context=fake namespace team", "a message of the operator"),
-    (("status", "gvm/nobody"), "`kubectl get --context=fake gvm -A`", "an error"),
+    (("status", "gvm/nobody"), "'kubectl get --context=fake gvm -A'", "an error"),
     (("ssh", "held"), "kubectl gpucloud wait --context=fake gvm/held --namespace=team", "advice to wait"),
     (("wait", "held"), "kubectl annotate --context=fake namespace team", "the outcome of a wait"),
     (("doctor",), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a finding"),
@@ -82,14 +82,14 @@ def test_what_is_printed_leads_to_the_same_cluster(api, plugin, words, says, why
 
 def test_wrong_usage_names_no_cluster(capsys):
     entry.main(["status", "--context", "prod", "--nope"])
-    assert "`kubectl gpucloud status --help`" in capsys.readouterr().err
+    assert "'kubectl gpucloud status --help'" in capsys.readouterr().err
 
 
 def test_verbs_that_take_no_cluster_are_known():
     assert {name for name, verb in VERBS.items() if not set(CLUSTER) <= set(verb.takes)} == set(advice.CLUSTERLESS)
 
 
-COMMAND = re.compile(rf"kubectl gpucloud (?:{'|'.join(VERBS.keys() - set(advice.CLUSTERLESS))})\b[^`]*")
+COMMAND = re.compile(rf"kubectl gpucloud (?:{'|'.join(VERBS.keys() - set(advice.CLUSTERLESS))})\b[^']*")
 
 
 def spelled():

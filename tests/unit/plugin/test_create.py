@@ -111,8 +111,10 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
     ("words", "says"),
     [
         ((), "the name of the GpuVM is missing"),
-        (("Note_Book", "-c", A100), "use lower-case letters, digits, '-' and '.', for example note-book."),
-        (("train",), "--configuration is missing: `kubectl gpucloud offers` lists what can be bought."),
+        (("Note_Book", "-c", A100), "start and end with a letter or digit, for example note-book."),
+        (("a..b", "-c", A100), "and each part between dots, too, for example a-b."),
+        (("a" * 254, "-c", A100), "the name for the GpuVM has 254 characters: use 253 at most."),
+        (("train",), "--configuration is missing: 'kubectl gpucloud offers' lists what can be bought."),
         (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean {A100}?"),
         (("train", "-c", A100), f"--cluster is missing: name one of those that offer {A100}: Hou1, Msc1."),
         (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean Msc1?"),
@@ -206,7 +208,7 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     assert code == 1
     assert (
         "GpuVM/train exists already in namespace 'team': choose another name, or see "
-        "`kubectl gpucloud status gvm/train --namespace=team`." in err
+        "'kubectl gpucloud status gvm/train --namespace=team'." in err
     )
 
 
@@ -249,6 +251,25 @@ def test_a_person_is_asked_for_what_is_missing_and_before_it_is_bought(api, plug
 
 
 @pytest.mark.usefixtures("home")
+def test_a_name_that_no_object_can_have_is_asked_for_again_with_the_rule(api, plugin, person):
+    """The other answers were lost with it, and the rule was not told."""
+    person("1", "lab", "-Note Book-", "note-book", "y")
+    code, _, err = plugin("create")
+    assert (code, [body["metadata"]["name"] for _, body in api.changed("POST")]) == (0, ["note-book"])
+    assert (
+        "'-Note Book-' is not a name for a GpuVM: use lower-case letters, digits, '-' and '.', and start and end with a letter "
+        "or digit, for example note-book." in err
+    )
+
+
+@pytest.mark.usefixtures("home")
+def test_a_wrong_name_is_refused_before_anything_is_asked(api, plugin, person):
+    person("1", "lab", "y")
+    code, out, err = plugin("create", "Note_Book")
+    assert (code, out, api.changed("POST"), "Which" in err) == (2, "", [], False)
+
+
+@pytest.mark.usefixtures("home")
 def test_nothing_is_bought_without_a_yes(api, plugin, person):
     person("1", "lab", "train", "")
     code, out, _ = plugin("create")
@@ -266,7 +287,7 @@ def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, f
 
 def test_where_nothing_is_offered_no_empty_list_is_named():
     known = creating.Known(())
-    with pytest.raises(PluginError, match="'A100' is not offered, nor is any other: `kubectl gpucloud offers`"):
+    with pytest.raises(PluginError, match="'A100' is not offered, nor is any other: 'kubectl gpucloud offers'"):
         creating.settled(WANTED, known)
 
 

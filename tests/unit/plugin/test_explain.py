@@ -25,7 +25,7 @@ def test_a_reason_is_explained_in_any_case_of_letters(capsys, monkeypatch, word)
 def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys, word):
     assert entry.main(["explain", word]) == 2
     err = capsys.readouterr().err
-    assert "`kubectl gpucloud explain` lists all. Did you mean WaitingForCapacity?" in err
+    assert "'kubectl gpucloud explain' lists all. Did you mean WaitingForCapacity?" in err
 
 
 def test_all_reasons_are_listed(capsys):
@@ -38,6 +38,10 @@ def test_all_reasons_are_listed(capsys):
 
 def test_no_link_of_the_page_is_left():
     assert [row["reason"] for row in explanations().values() if "](" in row["whatToDo"] + row["meaning"]] == []
+
+
+def test_no_mark_of_the_page_is_left():
+    assert [row["reason"] for row in explanations().values() if "`" in "".join(row.values())] == []
 
 
 def test_versions_of_plugin_apiserver_and_operators(api, plugin):

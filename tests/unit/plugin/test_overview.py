@@ -40,6 +40,19 @@ def test_the_cause_stands_first_with_its_whole_message_and_who_waits():
     assert "$2.05 an hour" in text
 
 
+def test_the_tree_of_a_named_object_says_that_it_holds_more_than_this_one():
+    """Its head was "Objects", as if these were all."""
+    text = text_of(overview.as_lines(CHAIN, NOW, (Key("team", "GpuVM", "well"),)))
+    assert "\nGpuVM/well and related objects\n" in text
+    two = (Key("team", "GpuVM", "well"), Key("team", "GpuVpc", "lab"))
+    assert "\n2 objects asked for, and related ones\n" in text_of(overview.as_lines(CHAIN, NOW, two))
+
+
+def test_an_account_shows_its_tenant_by_that_word():
+    world = World.of((an_account(status={"tenant": "acme"}),))
+    assert "GpuCloudAccount/default  Ready  Connected  tenant acme" in text_of(overview.as_lines(world, NOW))
+
+
 def test_a_host_shows_its_state_and_address():
     status = {"provisioningState": "provisioned", "publicIp": "198.51.100.7", "nodeType": "H100"}
     world = World.of((a_thing("GpuHost", "metal", status=status),))
@@ -194,7 +207,7 @@ def test_a_deletion_that_no_operator_has_seen_says_so_and_what_to_run():
     left = a_vm("train", "Deleting", "Running", status={"observedGeneration": 1})
     page = text_of(overview.as_lines(World.of((left,)), NOW))
     assert "Running" not in page
-    assert "Waiting for the operator to look at the deletion. If this stays for a minute" in page
+    assert "The operator has not seen the deletion yet. If it has not within a minute" in page
     assert "Nothing moves here?" in page
 
 

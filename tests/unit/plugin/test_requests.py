@@ -66,7 +66,7 @@ def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
 @pytest.mark.parametrize(
     ("more", "words", "says"),
     [
-        ({"annotations": {PAUSED: "true"}}, (), "is paused: run `kubectl gpucloud resume"),
+        ({"annotations": {PAUSED: "true"}}, (), "is paused: run 'kubectl gpucloud resume"),
         ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, and the operator tries that again by itself"),
     ],
 )

@@ -57,7 +57,7 @@ def test_usage(words, code, capsys):
     assert entry.main(words) == code
     out, err = capsys.readouterr()
     assert (bool(out), bool(err)) == (code == 0, code != 0)
-    assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help`." in err and len(err.splitlines()) == 1)
+    assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help'." in err and len(err.splitlines()) == 1)
 
 
 @pytest.mark.parametrize(("words", "missing"), [(["wait"], "[KIND/]NAME"), (["adopt"], "[KIND/]NAME"), (["logs"], "VM")])
@@ -83,7 +83,7 @@ def test_a_word_that_is_nearly_known_is_answered_by_that(words, meant, capsys):
 def test_a_verb_of_kubectl_is_answered_by_what_to_run(capsys):
     assert ELSEWHERE.keys().isdisjoint(VERBS)
     assert entry.main(["delete", "gvm/a"]) == 2
-    assert "unknown verb 'delete'. Use `kubectl delete gpuvm NAME`." in capsys.readouterr().err
+    assert "unknown verb 'delete'. Use 'kubectl delete gpuvm NAME'." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -93,6 +93,14 @@ def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
     assert [line for line in out.splitlines() if len(line) > 100] == []
     assert all(name in out for item in VERBS[verb].takes for name in item.names)
     assert all(f"kubectl gpucloud {example}" in out for example in VERBS[verb].examples)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_names_its_values_for_people(verb, capsys):
+    """Not by the names that the code has for them, and without marks of another form than a terminal's."""
+    entry.main([verb, "--help"])
+    assert [item.shown for item in VERBS[verb].takes if item.takes_value and not item.choices and "_" in item.shown] == []
+    assert "`" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -170,7 +170,7 @@ def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, 
 def test_nobody_waits_in_vain_for_a_pause_to_end(api, plugin, verb, more, held, why):
     api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
     code, out, err = plugin(verb, "train", "--wait", "--timeout", "0")
-    assert (code == 1, out == "", "is paused: run `kubectl gpucloud resume gvm/train" in err) == (
+    assert (code == 1, out == "", "is paused: run 'kubectl gpucloud resume gvm/train" in err) == (
         held,
         held,
         held,

@@ -38,7 +38,7 @@ def test_what_has_come_of_an_object(item, ready, gone, why):
 def test_an_edit_that_was_just_made_is_waited_for_without_an_alarm():
     unseen = a_vm("train", "Unseen")
     words = judge(KEY, unseen, Aim(Goal.READY, UIDS)).words
-    assert words == "Waiting for the operator to look at generation 2 of the spec."
+    assert words == "The operator has not seen generation 2 of the spec yet."
     assert message(unseen).startswith(words)
     assert "kubectl gpucloud doctor" in message(unseen)
 

@@ -16,6 +16,7 @@ import pytest
 from gpucloud.cli.plugin import overview, show, watching
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
+from gpucloud.cli.plugin.kube.access import RefusedError
 from gpucloud.cli.plugin.page import Line, wrapped
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cli.plugin.world import World
@@ -196,6 +197,27 @@ def test_a_selector_that_matches_nothing_shows_nothing(api, plugin):
     assert (code, out) == (0, "There are no GPU cloud objects in namespace 'team' with the labels 'team=c'.\n")
     _, out, _ = plugin("status", "-l", "team=c", "-o", "json")
     assert json.loads(out)["objects"] == []
+
+
+class StrictAboutLabels:
+    """An apiserver that reads selectors, in its own words."""
+
+    namespace = "team"
+
+    def call(self, _method, _path, query=None, _body=None):
+        if "labelSelector" in (query or {}):
+            raise RefusedError(400, "unable to parse requirement: found '!', expected: identifier")
+        return {"items": []}
+
+
+def test_a_selector_that_cannot_be_read_is_answered_by_what_one_looks_like():
+    with pytest.raises(PluginError) as caught:
+        Cluster(StrictAboutLabels()).things("team", selector="!!bad")
+    assert caught.value.code == 2
+    assert str(caught.value) == (
+        "--selector: '!!bad' is not a label selector (unable to parse requirement: found '!', expected: identifier): use for "
+        "example team=vision, 'team in (vision, audio)' or '!team'."
+    )
 
 
 class TwoPages:

@@ -9,6 +9,7 @@ import re
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpucloud.cli.plugin.naming import object_name
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.kinds.choices import Adoption, DeletionPolicy, PowerState
 from gpucloud.kinds.meta import API_VERSION
@@ -87,11 +88,6 @@ def _free(used: set[tuple[str, str]], kind: str, *names: str) -> str:
     """The first of these that no object of this kind has yet, or the last with a number."""
     numbered = (f"{names[-1]}-{number}" for number in count(2))
     return next(name for name in (*names, *islice(numbered, len(used) + 1)) if (kind, name) not in used)
-
-
-def object_name(name: str) -> str:
-    """A name that Kubernetes takes, as near as may be."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:200].strip("-") or "found"
 
 
 def chosen(found: Iterable[Found], kind: str, name: str, cluster: str, vpc: str) -> list[Found]:

@@ -22,7 +22,7 @@ KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", 
 GRANT = "kubectl create"  # gives a right: for an administrator, who is not the user that ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _OURS = rf"(?P<ours>gpucloud (?!(?:{'|'.join(CLUSTERLESS)})\b)[a-z]+)"
-_COMMAND = re.compile(rf"(?<![\w-])kubectl (?:{_OURS}|{'|'.join(KUBECTL)})(?![\w-])(?=(?P<rest>[^`\n]*))")
+_COMMAND = re.compile(rf"(?<![\w-])kubectl (?:{_OURS}|{'|'.join(KUBECTL)})(?![\w-])(?=(?P<rest>[^'\n]*))")
 _NAMESPACED = re.compile(r" (?:--namespace\b|-n\b|--all-namespaces\b|-A\b)")
 _AT: ContextVar[At | None] = ContextVar("at", default=None)
 

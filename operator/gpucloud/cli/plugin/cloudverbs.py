@@ -41,7 +41,9 @@ CLOUD_VERBS: dict[str, Verb] = {
         function="offers",
         summary="List what can be bought: configurations, prices, and where they can be had now.",
         takes=(
-            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
+            Parameter(
+                key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help="One cluster of the cloud only."
+            ),
             Parameter(
                 key="available", names=("--available",), takes_value=False, default=False, help="Only what can be had now."
             ),
@@ -60,7 +62,11 @@ CLOUD_VERBS: dict[str, Verb] = {
         "namespace. Exit code 3: there are some.",
         takes=(
             Parameter(
-                key="install_tag", names=("--install-tag",), default="", help="The operator's own --install-tag, if it has one."
+                key="install_tag",
+                names=("--install-tag",),
+                metavar="TAG",
+                default="",
+                help="The operator's own --install-tag, if it has one.",
             ),
             o.output(),
             o.ACCOUNT,
@@ -78,7 +84,9 @@ CLOUD_VERBS: dict[str, Verb] = {
         "json form.",
         takes=(
             Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
-            Parameter(key="in_cluster", names=("--cluster",), default="", help="One cluster of the cloud only."),
+            Parameter(
+                key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help="One cluster of the cloud only."
+            ),
             o.output(Output.YAML),
             o.ACCOUNT,
             *o.CLOUD,
@@ -90,7 +98,7 @@ CLOUD_VERBS: dict[str, Verb] = {
         module="adopt",
         function="adopt",
         summary="Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object.",
-        about="The manifest is that of `export`: applied, it changes nothing in the cloud. With --apply the object is created.",
+        about="The manifest is that of 'export': applied, it changes nothing in the cloud. With --apply the object is created.",
         takes=(
             Parameter(
                 key="name",
@@ -98,7 +106,13 @@ CLOUD_VERBS: dict[str, Verb] = {
                 required=True,
                 help="Its name in the cloud: old-trainer, gsnap/golden, gvpc/acme; a name alone is a VM's.",
             ),
-            Parameter(key="in_cluster", names=("--cluster",), default="", help="The cluster of the cloud that it is in."),
+            Parameter(
+                key="in_cluster",
+                names=("--cluster",),
+                metavar="CLUSTER",
+                default="",
+                help="The cluster of the cloud that it is in.",
+            ),
             Parameter(key="vpc", names=("--vpc",), default="", help="The VPC that it is in."),
             Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create the object."),
             o.output(Output.YAML),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin.errors import NotServedError, PluginError
+from gpucloud.cli.plugin.errors import ExitCode, NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean, near
@@ -79,7 +79,7 @@ class Cluster:
         if found is None:
             short = KINDS[key.kind].short
             meant = near(key.name, self._names(key.kind, key.namespace))
-            advice = f"See `kubectl get {short} -A`, or name another namespace with -n."
+            advice = f"See 'kubectl get {short} -A', or name another namespace with -n."
             raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found
 
@@ -109,7 +109,7 @@ class Cluster:
             if error.status == 409 and "already exists" in str(error):
                 raise PluginError(
                     f"{key} exists already in namespace {key.namespace!r}: choose another name, or see "
-                    f"`{key.command('status')}`."
+                    f"'{key.command('status')}'."
                 ) from None
             raise _told(error, f"create {key}", key.namespace) from None
 
@@ -186,6 +186,8 @@ class Cluster:
             try:
                 page = self.api.call("GET", _path(kind, namespace), query)
             except RefusedError as error:
+                if selector and error.status == 400:
+                    raise _no_selector(selector, error) from None
                 raise _told(error, f"list {KINDS[kind].plural}", namespace) from None
             yield from page.get("items") or ()
             following = (page.get("metadata") or {}).get("continue")
@@ -199,6 +201,16 @@ def _path(kind: str, namespace: str | None, name: str = "") -> str:
     return f"/apis/{GROUP}/{VERSION}{scope}/{KINDS[kind].plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
+def _no_selector(selector: str, error: RefusedError) -> PluginError:
+    """What a selector looks like; the apiserver only says at which character it stopped to read."""
+    words = str(error).rstrip(".")
+    return PluginError(
+        f"--selector: {clean(selector)!r} is not a label selector ({words}): use for example team=vision, 'team in (vision, "
+        "audio)' or '!team'.",
+        ExitCode.MISUSED,
+    )
+
+
 def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
     """The apiserver's refusal, and what to do about it."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
@@ -206,7 +218,7 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         400: "correct what it says",
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
-        404: "install the CRDs of gpucloud-operator, if they are not; `kubectl gpucloud doctor` says so",
+        404: "install the CRDs of gpucloud-operator, if they are not; 'kubectl gpucloud doctor' says so",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")

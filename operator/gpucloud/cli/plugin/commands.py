@@ -78,6 +78,7 @@ _NEW_VM = (
     Parameter(
         key="in_cluster",
         names=("--cluster",),
+        metavar="CLUSTER",
         default="",
         help="Cluster of the cloud; the only one with this configuration when not given.",
     ),

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.adopting import object_name
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import API_VERSION
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-OFFERS = "`kubectl gpucloud offers` lists what can be bought."
+OFFERS = "'kubectl gpucloud offers' lists what can be bought."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +51,17 @@ class Known:
         return tuple(item.key.name for item in self.vpcs if str(item.spec.get("cluster", "")).casefold() == cluster.casefold())
 
 
+def checked_name(name: str, kind: str) -> str:
+    """The same name.
+
+    Raises:
+        PluginError: no object of this kind can have it.
+    """
+    if why := refusal(name, kind):
+        raise _wrong(why)
+    return name
+
+
 def settled(wanted: Wanted, known: Known) -> Wanted:
     """The same, with what follows from what is known.
 
@@ -60,11 +70,6 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
     """
     if not wanted.name:
         raise _wrong("the name of the GpuVM is missing: kubectl gpucloud create NAME.")
-    if not NAME.fullmatch(wanted.name) or len(wanted.name) > 253:
-        raise _wrong(
-            f"{wanted.name!r} is not the name of an object: use lower-case letters, digits, '-' and '.', for example "
-            f"{object_name(wanted.name)}."
-        )
     if not wanted.ssh_keys:
         raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
     if wanted.image and wanted.snapshot:

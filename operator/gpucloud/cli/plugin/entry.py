@@ -59,7 +59,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     verb = VERBS.get(name)
     if verb is None:
         what = "unknown option" if name.startswith("-") else "unknown verb"
-        instead = f" Use `{ELSEWHERE[name]}`." if name in ELSEWHERE else near(name, VERBS)
+        instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else near(name, VERBS)
         raise parsing.UsageError(f"{what} {clean(name)!r}.{instead}", NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words

@@ -163,7 +163,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "rights",
                 f"The {plural} could not be looked at: {why}",
-                f"This page leaves them out. `kubectl auth can-i list {plural} {scope}` tells whether you lack a right.",
+                f"This page leaves them out. 'kubectl auth can-i list {plural} {scope}' tells whether you lack a right.",
             )
 
 

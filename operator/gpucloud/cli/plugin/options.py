@@ -65,6 +65,7 @@ CONTEXT = Parameter(
 KUBECONFIG = Parameter(
     key="kubeconfig",
     names=("--kubeconfig",),
+    metavar="FILE",
     convert=Path,
     help="Path of the kubeconfig; KUBECONFIG, else ~/.kube/config, when not given.",
 )
@@ -109,7 +110,7 @@ ONE_VM = Parameter(key="vm", metavar="VM", required=True, help="Name of a GpuVM:
 ACCOUNT = Parameter(
     key="account",
     names=("--account",),
-    help="GpuCloudAccount to ask through; `default`, or the only one, when not given.",
+    help="GpuCloudAccount to ask through; 'default', or the only one, when not given.",
     candidates="accounts",
 )
 ENDPOINT = Parameter(
@@ -128,6 +129,7 @@ CONSOLE = Parameter(
 OPERATOR_NAMESPACE = Parameter(
     key="operator_namespace",
     names=("--operator-namespace",),
+    metavar="NAMESPACE",
     default=SYSTEM,
     help="Namespace of the operator, where its console and its Lease are.",
     candidates="namespaces",

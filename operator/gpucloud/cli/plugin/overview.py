@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 # Fields of the status, by kind: beside the reason, and with -o wide.
 DETAILS = {item.kind: item.details for item in names.KINDS}
 WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
+NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
-NEXT = "Nothing moves here? `kubectl gpucloud doctor --namespace={}` looks for the reason."
+NEXT = "Nothing moves here? 'kubectl gpucloud doctor --namespace={}' looks for the reason."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def as_lines(
         here = [cause for cause in found if cause.key.namespace == namespace]
         yield from _causes(here)
         yield Line("")
-        yield Line("Objects", style="bold")
+        yield Line(_title(only), style="bold")
         tops = [key for key in children.get(None, ()) if key.namespace == namespace and key in concerned]
         scope = _Scope(concerned, {cause.key for cause in here}, wide)
         for top in tops:
@@ -180,6 +181,13 @@ def _summary(namespace: str, there: list[Thing], chosen: set[Key], now: datetime
         notes.append(f"{plural(spent.failed, 'failed VM')} of ${shown(spent.failed_per_hour)} may be billed, not counted")
     left_out = f" ({'; '.join(notes)})" if notes else ""
     yield Line(f"${shown(spent.per_hour)} an hour{left_out}", growing=f", ${shown(spent.so_far)} so far")
+
+
+def _title(only: tuple[Key, ...]) -> str:
+    """What the tree shows: of objects that were asked for, also those that they depend on, and the other way round."""
+    if not only:
+        return "Objects"
+    return f"{only[0]} and related objects" if len(only) == 1 else f"{len(only)} objects asked for, and related ones"
 
 
 def _causes(found: Iterable[Cause]) -> Iterator[Line]:
@@ -267,11 +275,17 @@ def _details(item: Thing, *, wide: bool) -> list[str]:
     price = dollars(item.text("pricePerHour")) if may_be_billed(item.status) else None
     known = wide or standing(item) is not Standing.READY
     return [
-        *(item.text(name) for name in DETAILS[item.key.kind] if known or name != "state"),
+        *(_detail(item, name) for name in DETAILS[item.key.kind] if known or name != "state"),
         f"${shown(price)}/h" if price is not None else "",
         *(f"{name}={item.text(name)}" for name in WIDE_DETAILS[item.key.kind] if wide and item.text(name)),
         _configuration(item) if wide else "",
     ]
+
+
+def _detail(item: Thing, name: str) -> str:
+    """A field of the status; with its name where the value alone says nothing to a reader."""
+    text = item.text(name)
+    return f"{name} {text}" if text and name in NAMELESS else text
 
 
 def _configuration(item: Thing) -> str:

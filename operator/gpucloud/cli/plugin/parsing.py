@@ -19,7 +19,7 @@ class UsageError(PluginError):
     """Wrong usage; the text ends with where the right one stands."""
 
     def __init__(self, message: str, program: str) -> None:
-        super().__init__(f"{message} See `{program} --help`.", ExitCode.MISUSED)
+        super().__init__(f"{message} See '{program} --help'.", ExitCode.MISUSED)
 
 
 def split(verb: Verb, words: Sequence[str], program: str) -> tuple[list[tuple[Parameter, str]], list[str]]:

@@ -9,7 +9,7 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gpucloud.cli.plugin.page import Line
 
@@ -19,8 +19,10 @@ def is_possible() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(question: str, default: str = "") -> str:
+def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda _: "") -> str:
     """One line; an empty one means the default, and without a default is asked for again.
+
+    ``refusal`` says what is wrong with an answer, or nothing; what is wrong is printed, and the question is asked again.
 
     Raises:
         PluginError: the input has ended, or Ctrl-C was typed.
@@ -33,8 +35,12 @@ def ask(question: str, default: str = "") -> str:
                 "stopped, and nothing was created: give the answers as options, or run this again.",
                 ExitCode.INTERRUPTED,
             )
-        if line.strip() or default:
-            return line.strip() or default
+        answer = line.strip() or default
+        wrong = refusal(answer) if answer else ""
+        if answer and not wrong:
+            return answer
+        if wrong:
+            show.tell(wrong)
 
 
 def _read() -> str:

@@ -75,7 +75,7 @@ def reasons(status: str) -> str:
 
 
 def _plain(cell: str) -> str:
-    return re.sub(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)", r"\1 (docs/\2)", cell).replace("**", "")
+    return re.sub(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)", r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
 
 
 def write() -> None:

@@ -59,7 +59,7 @@ class Direct:
         """The boot log of the VM that the object's status names."""
         where = {"id": vm.text("vmId"), "namespace": vm.text("vpc"), "cluster": vm.text("cluster")}
         if not all(where.values()):
-            raise PluginError(f"{vm.key} has no VM in the cloud yet, and so no boot log: see `{vm.key.command('status')}`.")
+            raise PluginError(f"{vm.key} has no VM in the cloud yet, and so no boot log: see '{vm.key.command('status')}'.")
         record = self._ask(lambda client: client.get_boot_logs(**where, limit=limit))
         return record.boot_logs or ""
 

@@ -24,8 +24,8 @@ class Standing(StrEnum):
 
 MEANINGS = {
     Standing.STALLED: "A person must act; the message says how.",
-    Standing.UNKNOWN: "It cannot be seen at the moment.",
-    Standing.UNSEEN: "The operator has not looked at this generation of the spec yet.",
+    Standing.UNKNOWN: "Its state in the cloud cannot be read at the moment; the message says why.",
+    Standing.UNSEEN: "The operator has not read this generation of the spec yet.",
     Standing.DELETING: "It is being deleted.",
     Standing.WORKING: "The operator is at work on it, or waits for something that needs no person.",
     Standing.READY: "It is as the spec asks.",
@@ -60,16 +60,16 @@ def is_unread(item: Thing) -> bool:
 
 
 def unseen(item: Thing) -> str:
-    """What an object waits for whose spec the operator has not seen yet: as a rule for less than a second."""
-    what = "look at the deletion" if item.deleting is not None else f"look at generation {item.generation} of the spec"
-    return f"Waiting for the operator to {what}."
+    """What stands in place of a message until the operator has read the spec: as a rule for less than a second."""
+    what = "the deletion" if item.deleting is not None else f"generation {item.generation} of the spec"
+    return f"The operator has not seen {what} yet."
 
 
 def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
     if is_unread(item):
         return (
-            f"{unseen(item)} If this stays for a minute, none runs, or none watches namespace {item.key.namespace!r}: "
+            f"{unseen(item)} If it has not within a minute, none runs, or none watches namespace {item.key.namespace!r}: run "
             f"kubectl gpucloud doctor --namespace={item.key.namespace}"
         )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):

@@ -279,7 +279,7 @@ class OrphanCollector:
         self._refusing.add(at.session)
         note = (
             f"{counts.orphans} of {counts.ours} resources look orphaned; none is collected: a restored cluster, or a second "
-            "operator with this tag, is likelier. See `gpucloud orphans`, and destroy by hand what nobody needs."
+            "operator with this tag, is likelier. See 'gpucloud orphans', and destroy by hand what nobody needs."
         )
         log.error("collection refused", account=at.label, note=note)
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)
@@ -311,7 +311,7 @@ def describe(marked: MarkedRecord, price: str | None) -> str:
     return (
         f"{_described(marked)}{f' ({one_line(state)}{costs})' if state else ''} was made by this installation for a "
         f"{marked.kind} named {marked.made_for!r}, and no object stands for it. It is left alone, and may be billed. "
-        "If nobody needs it, destroy it in the cloud; `gpucloud orphans` lists all of them."
+        "If nobody needs it, destroy it in the cloud; 'gpucloud orphans' lists all of them."
     )
 
 

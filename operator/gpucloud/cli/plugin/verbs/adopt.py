@@ -110,8 +110,8 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
         places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
         return f"there are several {noun}s named {name!r}: in {places}. Say which with --cluster and --vpc."
     return (
-        f"there is no {noun} named {name!r} that the account sees and no object stands for. `kubectl gpucloud export` prints "
-        "all of these; `kubectl gpucloud status -A` shows the objects."
+        f"there is no {noun} named {name!r} that the account sees and no object stands for. 'kubectl gpucloud export' prints "
+        "all of these; 'kubectl gpucloud status -A' shows the objects."
     )
 
 

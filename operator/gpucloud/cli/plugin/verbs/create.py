@@ -10,6 +10,7 @@ from urllib.parse import quote
 from gpucloud.cli.plugin import creating, offering, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
@@ -59,7 +60,7 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
 def _wanted(vm: NewVm, account: Thing | None) -> Wanted:
     """The VM that the options describe, with the keys that their files hold."""
     return Wanted(
-        name=target(vm.name)[1] if vm.name else "",
+        name=creating.checked_name(target(vm.name)[1], VM) if vm.name else "",
         configuration=vm.configuration,
         cluster=vm.in_cluster,
         pool=vm.pool,
@@ -139,7 +140,7 @@ def _asked(wanted: Wanted, known: Known) -> Wanted:
     if not wanted.ssh_keys:
         wanted = replace(wanted, ssh_keys=_keys((prompting.ask("File of your public SSH key, as ~/.ssh/id_ed25519.pub"),)))
     if not wanted.name:
-        wanted = replace(wanted, name=prompting.ask("Name of the GpuVM"))
+        wanted = replace(wanted, name=prompting.ask("Name of the GpuVM", refusal=lambda name: refusal(name, VM)))
     return wanted
 
 

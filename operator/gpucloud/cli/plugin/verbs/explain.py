@@ -38,7 +38,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
         found = [known[name] for name in known if name.lower() == reason.lower()]
         if not found:
             raise PluginError(
-                f"unknown reason {clean(reason)!r}: `kubectl gpucloud explain` lists all.{near(reason, known)}",
+                f"unknown reason {clean(reason)!r}: 'kubectl gpucloud explain' lists all.{near(reason, known)}",
                 ExitCode.MISUSED,
             )
     if output is not Output.TEXT:

@@ -66,7 +66,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     for item in things:
         if item.deleting is not None:
             raise PluginError(
-                f"{item.key} is being deleted, and the operator tries that again by itself: see `{item.key.command('status')}`."
+                f"{item.key} is being deleted, and the operator tries that again by itself: see '{item.key.command('status')}'."
             )
         if wait_for_it and item.key.kind == ACCOUNT:
             raise PluginError(

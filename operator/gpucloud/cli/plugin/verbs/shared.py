@@ -64,7 +64,7 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
     if not item.paused:
         return
     if refuse:
-        raise PluginError(f"{item.key} is paused: run `{item.key.command('resume')}` first.")
+        raise PluginError(f"{item.key} is paused: run '{item.key.command('resume')}' first.")
     show.tell(f"{item.key} is paused: what is asked of it is done after {item.key.command('resume')}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.creating import checked_name
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import SNAPSHOT, Key, target
 from gpucloud.cli.plugin.verbs.shared import cluster, kept, looking, mind_pause
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: float) -> int:
     """Create a GpuSnapshot that refers to the VM."""
+    called = checked_name(target(name, SNAPSHOT)[1], SNAPSHOT) if name else ""
     here = cluster(at)
     source = kept(here, vm)
     if not source.text("vmId"):  # one that is there may be paused: that is no change of it
         mind_pause(source, refuse=wait_for_it)
-    called = target(name, SNAPSHOT)[1] if name else f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    called = called or f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source))
     print(f"{made.key}: created, of {source.key}")
     if not wait_for_it:

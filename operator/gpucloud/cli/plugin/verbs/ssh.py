@@ -48,7 +48,7 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
         ipaddress.ip_address(address)
     except ValueError:
         raise PluginError(
-            f"the status of {item.key} holds {address!r}, which is not an IP address: see `{item.key.command('status')}`."
+            f"the status of {item.key} holds {address!r}, which is not an IP address: see '{item.key.command('status')}'."
         ) from None
     if login.startswith("-") or not login.isprintable() or " " in login:
         raise PluginError(
@@ -61,7 +61,7 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
 def _way_out(item: Thing, *, private: bool) -> str:
     """How to come to an address: a VM that is Ready without a public one gets none by waiting."""
     if item.spec.get("powerState") == "Stopped":
-        return f"start it with `{item.key.command('start', '--wait')}`"
+        return f"start it with '{item.key.command('start', '--wait')}'"
     if standing(item) is Standing.READY and not private and item.text("privateIp"):
-        return f"from inside its VPC use `{item.key.command('ssh', '--private')}`"
-    return f"wait with `{item.key.command('wait')}`"
+        return f"from inside its VPC use '{item.key.command('ssh', '--private')}'"
+    return f"wait with '{item.key.command('wait')}'"
