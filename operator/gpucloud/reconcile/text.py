@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 MAX_TEXT = 253  # characters of a status field
 MAX_QUOTED = 1024  # characters of another system's words within a message
@@ -69,7 +69,12 @@ def _letters_apart(some: str, other: str) -> int:
     return (Counter(some) - Counter(other)).total() + (Counter(other) - Counter(some)).total()
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return "Did you mean …?" as a sentence with a space before it; empty if no known name is near."""
+MOST_COMPARED = 100  # names; each reconcile of a waiting object compares them anew, in some 20 microseconds each
+
+
+def suggestion(word: str, known: Collection[str]) -> str:
+    """Return "Did you mean …?" as a sentence with a space before it; empty if no known name is near, or too many are known."""
+    if len(known) > MOST_COMPARED:
+        return ""
     near = nearest(word, known)
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

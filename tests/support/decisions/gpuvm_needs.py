@@ -48,6 +48,12 @@ ROWS = {
         ),
         status={"progress_deadline_at": None, "order": None},
     ),
+    "a GpuVpc that is not there is answered with the name that is near": Row(
+        "a slip of the pen is found at once",
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", meant=" Did you mean 'nets'?"),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says="there is none in namespace 'team' yet. Did you mean 'nets'? Create it; or, if the name is wrong,",
+    ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(
         "one look at one object should do",
         {"needs": (Dependency("GpuVpc 'net'", Readiness.PENDING, "(Conflict: it is taken.)"),)},

@@ -80,6 +80,18 @@ def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, ord
     assert says in rig.resolve(ref, status, order=order).unknown.detail, why
 
 
+@pytest.mark.parametrize(
+    ("namespace", "meant", "why"),
+    [
+        ("team", "there is none. Did you mean 'prod'? Create it", "a slip"),
+        ("others", "there is none. Create it", "not its own"),
+    ],
+)
+def test_an_account_that_is_missing_is_told_with_the_name_that_is_near(rig, namespace, meant, why):
+    rig.put("prod", namespace=namespace)
+    assert meant in rig.resolve("prdo").unknown.detail, why
+
+
 @pytest.mark.parametrize(("ref", "status"), [("prod", None), (None, "prod"), (None, None)])
 def test_an_account_of_another_namespace_is_never_found(rig, ref, status):
     for name in ("prod", "default"):

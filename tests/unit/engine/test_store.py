@@ -21,6 +21,13 @@ def test_the_first_view_is_a_change(store):
     assert len(store) == 1
 
 
+def test_the_names_of_a_namespace_are_those_of_what_is_there(store):
+    store.put(a_body())
+    assert (set(store.names("team")), set(store.names("others"))) == ({"train"}, set())
+    store.drop(UID)
+    assert set(store.names("team")) == set()
+
+
 @pytest.mark.parametrize("version", [1, 4, 5])
 def test_an_older_or_equal_view_is_ignored(store, version):
     store.put(a_body(version=5))

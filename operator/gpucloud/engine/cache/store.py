@@ -17,7 +17,7 @@ from gpucloud.reconcile.tenancy import may_change
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 
     from gpucloud.kinds.common import Order
 
@@ -80,7 +80,7 @@ class Store(Generic[P, S]):
         self._status_type = status_type
         self._frozen = frozen
         self._objects: dict[str, CachedObject[P, S]] = {}
-        self._names: dict[tuple[str, str], str] = {}  # namespace and name to UID
+        self._names: dict[str, dict[str, str]] = {}  # UIDs by name, by namespace
 
     def __iter__(self) -> Iterator[CachedObject[P, S]]:
         return iter(self._objects.values())
@@ -94,7 +94,11 @@ class Store(Generic[P, S]):
 
     def named(self, namespace: str, name: str) -> CachedObject[P, S] | None:
         """Return the cached object of this name, or None."""
-        return self._objects.get(self._names.get((namespace, name), ""))
+        return self._objects.get(self._names.get(namespace, {}).get(name, ""))
+
+    def names(self, namespace: str) -> Collection[str]:
+        """Return the names of the cached objects of a namespace."""
+        return self._names.get(namespace, {}).keys()
 
     def indexed(self, *keys: Hashable) -> list[CachedObject[P, S]]:
         """Return the objects with any of these keys, in the order in which they were first seen."""
@@ -146,7 +150,7 @@ class Store(Generic[P, S]):
         self._reindex(fresh.meta.uid, frozenset(self._indexer(fresh)))
         namesake = self.named(fresh.meta.namespace, fresh.meta.name)
         if namesake is None or namesake.version <= fresh.version:  # a late event of a deleted object must not take the name
-            self._names[fresh.meta.namespace, fresh.meta.name] = fresh.meta.uid
+            self._names.setdefault(fresh.meta.namespace, {})[fresh.meta.name] = fresh.meta.uid
         if known is None or fresh.amended:
             return True
         return not fresh.same_facts_as(known)
@@ -156,8 +160,11 @@ class Store(Generic[P, S]):
         self._reindex(uid, frozenset())
         self.entries.drop(uid)
         gone = self._objects.pop(uid, None)
-        if gone is not None and self._names.get((gone.meta.namespace, gone.meta.name)) == uid:
-            del self._names[gone.meta.namespace, gone.meta.name]
+        names = {} if gone is None else self._names.get(gone.meta.namespace, {})
+        if gone is not None and names.get(gone.meta.name) == uid:
+            del names[gone.meta.name]
+            if not names:
+                del self._names[gone.meta.namespace]
 
     def _reindex(self, uid: str, keys: frozenset[Hashable]) -> None:
         """Replace the keys of an object."""

@@ -16,6 +16,7 @@ from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.text import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -183,7 +184,8 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            message = f"Waiting for {described}: there is none. Create it{way_out if correctable else ''}."
+            meant = suggestion(name, [other for namespace, other in self._accounts if namespace == meta.namespace])
+            message = f"Waiting for {described}: there is none.{meant} Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED

@@ -16,9 +16,10 @@ from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import is_id_known
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.retention import deletion_policy
+from gpucloud.reconcile.text import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
@@ -42,14 +43,15 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
     if spec.vpc_ref is not None:
         vpc = objects.vpcs.named(namespace, spec.vpc_ref.name)
         cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
-        missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef")
+        missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef", objects.vpcs.names(namespace))
         moved = _moved(vm, vpc) or _other_endpoint(objects, vm, vpc, missing.name)
         yield moved or _need(missing, vpc, cluster, spec.cluster, account)
     else:
         yield from _leaving_vpc(objects, vm, spec)
     if spec.image is not None and spec.image.snapshot_ref is not None:
         snapshot = objects.snapshots.named(namespace, spec.image.snapshot_ref.name)
-        missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef")
+        known = objects.snapshots.names(namespace)
+        missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef", known)
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
         yield elsewhere or _need(missing, snapshot, _cluster(snapshot), spec.cluster, account)
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
@@ -70,10 +72,9 @@ def needs_of_snapshot(
         yield from sharing.vm_by_name(objects, snapshot, spec.vm, account)
     if spec.vm_ref is None:
         return
-    vm, missing = (
-        objects.vms.named(snapshot.meta.namespace, spec.vm_ref.name),
-        _missing(gpuvm.KIND, spec.vm_ref.name, "spec.vmRef"),
-    )
+    namespace = snapshot.meta.namespace
+    vm = objects.vms.named(namespace, spec.vm_ref.name)
+    missing = _missing(gpuvm.KIND, spec.vm_ref.name, "spec.vmRef", objects.vms.names(namespace))
     name = missing.name
     elsewhere = _other_endpoint(objects, snapshot, vm, name)
     if vm is None:
@@ -133,9 +134,10 @@ def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Ite
         yield Dependency(f"GpuCloudAccount {account.facts.name!r}", Readiness.PENDING, words, account=True)
 
 
-def _missing(kind: str, name: str, field: str) -> Dependency:
-    """What this field of the spec names, if there is no such object."""
-    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field)
+def _missing(kind: str, name: str, field: str, known: Collection[str]) -> Dependency:
+    """What this field of the spec names, if there is no such object; ``known`` are the names of this kind in the namespace."""
+    meant = "" if name in known else suggestion(name, known)
+    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, meant=meant)
 
 
 def _need(

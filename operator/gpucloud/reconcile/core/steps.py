@@ -262,7 +262,7 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
             correct = f"; or, if the name is wrong, delete this object and create it again with the right {need.field}"
             way_out = f" Create it{'' if orders.may_exist(f.order) else correct}." if need.field else ""
             missing = f"there is none in namespace {f.meta.namespace!r}{' yet' if need.field else ''}"
-            words = f"Waiting for {need.name}: {missing}.{way_out}{detail}"
+            words = f"Waiting for {need.name}: {missing}.{need.meant}{way_out}{detail}"
         case Readiness.DELETING if need.detail:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.DELETING:
