@@ -138,7 +138,7 @@ class Order(Model):
 
     id: Annotated[
         str,
-        Field(max_length=64, description="Tells this record from any other; it ends with a fingerprint of the object's UID."),
+        Field(max_length=64, description="Identifies this record; it ends with a hash of the object's UID."),
     ] = ""
     state: Annotated[OrderState, Field(description="What became of the order. docs/reference/orders.md lists the transitions.")]
     name: Annotated[str, Field(max_length=253, description="Name that was, or is to be, ordered.")] = ""
@@ -177,14 +177,14 @@ class Order(Model):
     ] = None
     recreation: Annotated[
         int | None,
-        Field(ge=1, description="Which recreation it is, in place of a VM that was lost or had failed. Absent: none."),
+        Field(ge=1, description="Number of this recreation, in place of a VM that was lost or had failed. Absent: none."),
     ] = None
     refused_generation: Annotated[
         int | None, Field(ge=0, description="Generation of the spec for which the cloud's refusal is final.")
     ] = None
     missing_since: Annotated[
         Time | None,
-        Field(description="When two listings in a row first lacked what bears a chosen name. Absent when a listing shows it."),
+        Field(description="When two listings in a row first lacked a resource whose name the spec chose. Absent while listed."),
     ] = None
     destroying_call: Annotated[
         DestroyingCall | None, Field(description="The last destroying call that was announced. Absent: none.")
@@ -207,7 +207,9 @@ class Status(Model):
 
     observed_generation: Annotated[
         int,
-        Field(ge=-1, description="The generation of the spec that this status speaks of; -1 before the first look."),
+        Field(
+            ge=-1, description="Generation of the spec that this status describes; -1 until the operator has read the object."
+        ),
     ] = -1
     conditions: Annotated[
         tuple[Condition, ...],
@@ -232,10 +234,12 @@ class AccountedStatus(Status):
         str | None,
         Field(
             max_length=253,
-            description="Endpoint at which it was ordered or first seen; from another one nothing is done to it.",
+            description="Endpoint where it was ordered or first seen. While another one is in use, nothing is done to it.",
         ),
     ] = None
-    tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that it belongs to.")] = None
+    tenancy: Annotated[str | None, Field(max_length=253, description="Tenant that the resource in the cloud belongs to.")] = (
+        None
+    )
     progress_deadline_at: Annotated[
         Time | None,
         Field(description="When pending work will be called Stalled. Absent when settled or waiting for capacity."),

@@ -98,14 +98,16 @@ class GpuCloudAccountStatus(Status):
 
     endpoint: Annotated[str | None, Field(max_length=253, description="Name of the endpoint in use.")] = None
     credential_kind: Annotated[CredentialKind | None, Field(description="What the Secret holds: ApiKey or Login.")] = None
-    tenant: Annotated[str | None, Field(max_length=253, description="Tenant that the credential has been seen to show.")] = None
+    tenant: Annotated[
+        str | None, Field(max_length=253, description="Tenant of the records that the cloud lists for this credential.")
+    ] = None
     clusters: Annotated[
         tuple[Annotated[str, Field(max_length=253)], ...],
         Field(max_length=256, description="Clusters that the cloud lists for this credential."),
         SET,
     ] = ()
     last_contact_at: Annotated[
-        Time | None, Field(description="When the cloud had last answered this credential when this status was written.")
+        Time | None, Field(description="When the cloud last answered this credential, as of this write of the status.")
     ] = None
     token_expires_at: Annotated[
         Time | None, Field(description="When the login's token expires. It is renewed before; absent for a key.")
@@ -120,8 +122,12 @@ class GpuCloudAccountStatus(Status):
     ] = ()
     users: Annotated[int, Field(ge=0, le=INT32_MAX, description="Number of objects that use it.")] = 0
     held_secret: Annotated[
-        str | None, Field(max_length=253, description="Secret that carries our finalizer, so that it outlasts its users.")
+        str | None,
+        Field(
+            max_length=253,
+            description="Secret with the operator's finalizer: if it is deleted, it stays until no object needs it.",
+        ),
     ] = None
     proven_secret: Annotated[
-        SecretVersion | None, Field(description="Version of the Secret that has been seen to show this tenant.")
+        SecretVersion | None, Field(description="Version of the Secret with which the cloud has listed records of this tenant.")
     ] = None

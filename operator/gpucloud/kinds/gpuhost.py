@@ -119,8 +119,8 @@ class HostOperation(Model):
     outcome: Annotated[
         HostOutcome,
         Field(
-            description="Announced: sent, or about to be. Accepted: the cloud took it. InProgress: the host was seen at it. "
-            "Done: the host was seen ready after it. Refused: not carried out. Unclear: nobody knows."
+            description="Announced: sent, or about to be. Accepted: the cloud took it. InProgress: the cloud shows it. "
+            "Done: the host was seen ready after it. Refused: not carried out. Unclear: no clear answer came."
         ),
     ] = HostOutcome.ANNOUNCED
     message: Annotated[
@@ -143,7 +143,7 @@ class GpuHostStatus(AccountedStatus):
     public_ip: Annotated[str | None, Field(max_length=253, description="Public IP address.")] = None
     provisioned_hostname: Annotated[str | None, Field(max_length=253, description="Host name that the cloud assigned.")] = None
     operational_status: Annotated[
-        str | None, Field(max_length=253, description="The cloud's own word for how the host fares. Informative.")
+        str | None, Field(max_length=253, description="The cloud's own word for the host's health. Informative.")
     ] = None
     powered_on: Annotated[bool | None, Field(description="Whether the host is powered on.")] = None
     provisioning_state: Annotated[

@@ -17,8 +17,8 @@ PLURAL = "gpusnapshots"
 class SnapshotSource(Model):
     """A VM of the cloud that no GpuVM of this namespace stands for."""
 
-    cluster: Annotated[str, Field(min_length=1, max_length=253, description="Cluster that the VM lives in.")]
-    vpc: Annotated[str, Field(min_length=1, max_length=253, description="Name of the VPC that the VM lives in.")]
+    cluster: Annotated[str, Field(min_length=1, max_length=253, description="Cluster that the VM is in.")]
+    vpc: Annotated[str, Field(min_length=1, max_length=253, description="Name of the VPC that the VM is in.")]
     name: Annotated[str, Field(min_length=1, max_length=253, description="Name, and so id, of the VM in the cloud.")]
 
 

@@ -329,8 +329,8 @@ class GpuVMStatus(CloudStatus):
         None
     )
     vm_id: Annotated[str | None, Field(max_length=253, description="Id of the VM, once it has been seen.")] = None
-    vpc: Annotated[str | None, Field(max_length=253, description="VPC that the VM lives in.")] = None
-    cluster: Annotated[str | None, Field(max_length=253, description="Cluster that the VM lives in.")] = None
+    vpc: Annotated[str | None, Field(max_length=253, description="VPC that the VM is in.")] = None
+    cluster: Annotated[str | None, Field(max_length=253, description="Cluster that the VM is in.")] = None
     ip: Annotated[str | None, Field(max_length=253, description="Public IP address.")] = None
     private_ip: Annotated[str | None, Field(max_length=253, description="Private IP address.")] = None
     gpu_type: Annotated[str | None, Field(max_length=253, description="GPU type of the host.")] = None
@@ -362,7 +362,7 @@ class GpuVMStatus(CloudStatus):
     ] = None
     placement: Annotated[
         PlacementStatus | None,
-        Field(description="The alternative of spec.placement in hand, the wait for capacity, and what was refused."),
+        Field(description="The alternative of spec.placement in use, the wait for capacity, and what was refused."),
     ] = None
     operation: Annotated[Operation | None, Field(description="The last power call or restart: recorded before it is sent.")] = (
         None

@@ -148,7 +148,7 @@ class PlacementStatus(Model):
         int | None,
         Field(
             ge=1,
-            description="While it waits: every how many seconds the operator asks the cloud what is free, for all who wait in "
+            description="While it waits: seconds between two requests for what is free, which serve all GpuVMs that wait in "
             "a cluster.",
         ),
     ] = None

@@ -184,15 +184,29 @@ DELETION = {
         ),
         status={"held_secret": SECRET, "users": 2},
     ),
-    "used by many: the first are named": a_row(
-        "a message is for reading",
+    "used by many: the first are named, and a command lists all": a_row(
+        "a command that deletes five of seven ends no wait",
         {
             "meta": GOING,
             "users": tuple(f"GpuVM 'vm-{n}'" for n in range(7)),
             "users_to_delete": tuple(f"gpuvm/vm-{n}" for n in range(7)),
         },
         Reason.DELETION_BLOCKED,
-        says=("GpuVM 'vm-4' and 2 more", "kubectl delete gpuvm/vm-0 gpuvm/vm-1 gpuvm/vm-2 gpuvm/vm-3 gpuvm/vm-4 --name"),
+        says=(
+            "GpuVM 'vm-4' and 2 more",
+            "Delete them all (destroys their cloud resources, unless retained). To list them: kubectl get gpucloud ",
+            "--namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
+        ),
+    ),
+    "used by as many as are named: the command deletes all": a_row(
+        "nothing is left to look for",
+        {
+            "meta": GOING,
+            "users": tuple(f"GpuVM 'vm-{n}'" for n in range(5)),
+            "users_to_delete": tuple(f"gpuvm/vm-{n}" for n in range(5)),
+        },
+        Reason.DELETION_BLOCKED,
+        says="kubectl delete gpuvm/vm-0 gpuvm/vm-1 gpuvm/vm-2 gpuvm/vm-3 gpuvm/vm-4 --namespace=team",
     ),
     "used by what only waits, its Secret deleted first: the Secret is freed": a_row(
         "else both hang on objects that need neither",

@@ -39,6 +39,7 @@ _TEXTS = [
     # Commands.
     (r"(kubectl (?:annotate|delete|get) gpu\w+) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl delete) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
+    (r"(kubectl get gpucloud) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
     # The words of others.

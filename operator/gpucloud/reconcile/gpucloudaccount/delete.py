@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
+ACCOUNTS = "-o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account"
+
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Return the next step of a requested deletion."""
@@ -58,11 +60,10 @@ def _way_out(f: AccountStateFacts) -> str:
     """Return how to end the wait. What waits for the account does not end by itself, as nothing is created with it any more."""
     if not f.users_to_delete:
         return ""
-    first = " ".join(f.users_to_delete[:NAMED])
-    return (
-        " Delete them, too (destroys what they have in the cloud, unless it is retained): "
-        f"kubectl delete {first} --namespace={f.meta.namespace}"
-    )
+    namespace, destroys = f"--namespace={f.meta.namespace}", "destroys their cloud resources, unless retained"
+    if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
+        return f" Delete them all ({destroys}). To list them: kubectl get gpucloud {namespace} {ACCOUNTS}"
+    return f" Delete them, too ({destroys}): kubectl delete {' '.join(f.users_to_delete)} {namespace}"
 
 
 def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
