@@ -81,8 +81,14 @@ def answer_is_proof() -> None:
 
 @named(HOSTILE, "a record of gone is believed after a restart")
 def gone_is_believed() -> None:
-    """A status that says Gone, which people can edit, is not looked into."""
+    """A status that says Gone, which people can edit, is believed: the VM is neither waited for, nor searched for elsewhere."""
     lead(OrderState.GONE, OrderEvent.TAKEN_OVER, OrderState.GONE)
+    decide = delete.decide
+
+    def unsearched(f: Any, **rest: Any) -> Any:
+        return decide(dataclasses.replace(f, unsearched=None) if f.state is OrderState.GONE else f, **rest)
+
+    replace(decide, unsearched)
 
 
 @named(HOSTILE, "Ready stands while the cloud cannot be listed")

@@ -96,7 +96,7 @@ def second_claimant_destroys() -> None:
     """
     ours = getter(CloudFacts.ours)
     preconditions, unowned = Preconditions.of, SimpleNamespace(owner=lambda _: None)
-    replace(CloudFacts.ours, property(lambda f: ours(dataclasses.replace(f, owner=None))))
+    replace(CloudFacts.ours, property(lambda f: f.owner is not None or ours(f)))
     replace(preconditions, lambda self, *rest: preconditions(dataclasses.replace(self, ownership=unowned), *rest))
 
 

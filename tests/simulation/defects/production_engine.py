@@ -45,8 +45,8 @@ def act_unannounced() -> None:
                 return Outcome.NOTHING
             return await self._act(key, stored, await self._reconciler.gather(stored), plan)
 
-    def sent(f: Any, **recorded: Any) -> Any:
-        plan = make_order(f, **recorded)
+    def sent(f: Any, *given: Any, **recorded: Any) -> Any:
+        plan = make_order(f, *given, **recorded)
         return dataclasses.replace(plan, action=f.subject.create) if plan.records_order else plan
 
     replace(write, shrugged)
