@@ -98,7 +98,7 @@ class Cloud:
         self.sim = Simulator(config, Clock(world))
         self.makers: dict[tuple[str, int], str] = {}  # (table, key) to UID of the object, or the name of a stranger
         self.orders = Orders()
-        self._rows = Rows()
+        self.rows = Rows()
         self.epoch = BEGINNING
         self._seen = {"vms": 0, "snapshots": 0, "vpcs": 0}
         self._renamed = 0
@@ -264,14 +264,14 @@ class Cloud:
         row: Row = change.after or change.before
         key = (table, key_of(row))
         if change.before is None:
-            self.makers[key] = self._maker(row)
-            self._rows.made(table, change.key, name_of(row), self.makers[key])
+            self.makers[key] = self.orderer(row)
+            self.rows.made(table, change.key, name_of(row), self.makers[key])
             self._world.tell("cloud", f"made {table[:-1]} {name_of(row)}", f"for {self.makers[key]}")
         elif change.after is None:
             self._world.tell("cloud", f"gone is {table[:-1]} {name_of(row)}")
         self._world.judge.changed(table, change, self.makers.get(key, "nobody"))
 
-    def _maker(self, row: Row) -> str:
+    def orderer(self, row: Row) -> str:
         if self.outsider or (isinstance(row, Vpc) and row.is_default):
             return self.outsider or "the tenant"
         name = self._world.cloud_names.get(name_of(row), name_of(row))
@@ -295,17 +295,17 @@ class Cloud:
                 yield table, row, self.maker_of(table, row)
 
     def maker_of(self, table: str, row: Row) -> str:
-        """For whom a record was made."""
+        """For whom a record was made; ``orderer`` finds out by the orders that were not refused."""
         return self.makers.get((table, key_of(row)), "nobody")
 
     def made_for(self, uid: str) -> list[tuple[str, Row]]:
         """Table and record of what exists and was made for an object."""
-        there = self._rows.of(uid, self.world)
+        there = self.rows.of(uid, self.world)
         return [(table, row) for table, row in there if self.maker_of(table, row) == uid]
 
     def called(self, name: str) -> list[tuple[str, Row, str]]:
         """Table, record and maker of what exists, has been noticed and has this name."""
-        there = self._rows.named(name, self.world)
+        there = self.rows.named(name, self.world)
         return [(table, row, self.maker_of(table, row)) for table, row in there if name_of(row) == name]
 
     # What others do.

@@ -54,6 +54,11 @@ class Rows:
         self._by_maker[maker][table, key] = None
         self._by_name[name][table, key] = None
 
+    def placed(self, maker: str, world: Any) -> list[tuple[Place, Row]]:
+        """Place and row of what was once made for this object, or has taken the place of that."""
+        rows = ((place, getattr(world, place[0]).table.get(place[1])) for place in self._by_maker.get(maker, ()))
+        return [(place, row) for place, row in rows if row is not None]
+
     def of(self, maker: str, world: Any) -> Iterator[tuple[str, Row]]:
         """Table and row of what was once made for this object, or has taken the place of that."""
         return _present(self._by_maker.get(maker, ()), world)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
 from simulation.choosing import Choosing
-from simulation.cloud import CREATES, Order
+from simulation.cloud import CREATES, Order, key_of, name_of
 from simulation.guarding import Guarding
 from simulation.saving import requires
 from simulation.verdicts import KINDS_OF, Verdicts
@@ -159,6 +159,15 @@ class Ordering(Verdicts):
         for life in self.books.texts.mentioning(asked_name(request)):
             life.failed = response.ending is not Ending.COMPLETE or response.status >= 300 or _says_no(response)
 
+    def _refused(self, order: Order) -> None:
+        """What came while a refused order was under way is of an earlier one, which was carried out late."""
+        cloud = self._world.cloud
+        for (table, key), row in cloud.rows.placed(order.uid, cloud.world):
+            maker = cloud.orderer(row)
+            if maker != cloud.maker_of(table, row) == order.uid:
+                cloud.makers[table, key_of(row)] = maker
+                cloud.rows.made(table, key, name_of(row), maker)
+
     def _order_answered(self, process: Process, request: Request, response: Response, fault: str) -> None:
         """The cloud has answered an order."""
         now = self._world.loop.time()
@@ -169,6 +178,8 @@ class Ordering(Verdicts):
         clear = readable and order.unheard == math.inf and not _says_no(response)
         accepted, refused = clear and response.status < 300, clear and 400 <= response.status < 500
         order.answer = "accepted" if accepted else "refused" if refused else "unclear"
+        if refused:
+            self._refused(order)
         unread = response.ending is Ending.COMPLETE and response.status < 300 and not readable
         order.known, order.perhaps = min(now, order.unheard), not process.alive or unread
         certain = response.ending is Ending.COMPLETE and 400 <= response.status < 500 and order.unheard == math.inf

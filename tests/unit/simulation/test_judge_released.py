@@ -1,15 +1,17 @@
 """An object is let go only when nothing of it is left, and what is left all the same is told."""
 
+import json
+
 import pytest
 
-from gpucloud.sim.messages import Request
+from gpucloud.sim.messages import Request, Response
 from gpucloud.sim.world.vms import VmOrder
 from gpucloud.sim.world.world import ImageChoice
 from simulation import ending, listings
 from simulation.credentials import secret_data
 from simulation.forgiving import FRESH_SECONDS
 from simulation.people import MERGE, path_of
-from support.court import SIGNED, Court
+from support.court import SIGNED, SPEC, Court
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,32 @@ def test_nobody_can_tell_of_what_was_made_or_listed_later_than_a_grace(court, fi
     court.world.cloud.notice()
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(
+    ("status", "found", "why"),
+    [
+        (409, [], "seed 92230219: an earlier order of that name was carried out late, as this one was under way"),
+        (202, ["released"], "this one made it"),
+    ],
+)
+def test_what_came_while_a_refused_order_was_under_way_is_of_an_earlier_one(court, status, found, why):
+    first = court.applied("a", vmName="prod")
+    court.records(first, "prod")
+    court.answers("prod", 500)
+    court.world.actors.owner.call("PATCH", path_of(first), {"metadata": {"finalizers": None}}, MERGE)
+    court.world.actors.owner.delete(first)
+    second = court.applied("b", vmName="prod")
+    court.records(second, "prod")
+    asked = Request("POST", "/api/v1/servers/virtual/CreateServer", (), SIGNED, json.dumps({"name": "prod", **SPEC}).encode())
+    court.judge.sent(court.operator, "CreateServer", asked)
+    order = VmOrder("Msc1", "acme", "prod", "A100_40GB_PCIe_1x", "on-demand", "", "acme", "carl")
+    court.world.cloud.world.create_vm(order, ImageChoice(), court.world.cloud.now())
+    court.world.cloud.notice()
+    court.judge.answered(court.operator, "CreateServer", asked, Response(status, b""), "")
+    court.world.actors.owner.delete(second)
+    court.hands.patch(second, {"metadata": {"finalizers": []}})
     assert court.oracles == found, why
 
 
