@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin.errors import ExitCode, NotServedError, PluginError
+from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean, near
@@ -223,6 +223,8 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         422: "correct what it says",
     }.get(error.status, "try again")
     words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
+    if error.status == 403:
+        return ForbiddenError(words)
     return NotServedError(words) if error.status == 404 else PluginError(words)
 
 

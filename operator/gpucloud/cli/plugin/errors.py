@@ -38,5 +38,9 @@ class NotServedError(PluginError):
     """The cluster does not know this kind: its CRD is not installed."""
 
 
+class ForbiddenError(PluginError):
+    """The user lacks the right."""
+
+
 class UnansweredError(PluginError):
     """The cluster did not answer; it may do so again soon."""

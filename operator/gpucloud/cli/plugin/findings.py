@@ -9,11 +9,11 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin import rights
 from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.effects import EFFECTS
 from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, Key, Thing, moment
-from gpucloud.cli.plugin.rights import grant, listed
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.text import ago, few
 from gpucloud.cli.plugin.world import World, causes
@@ -142,8 +142,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.ERROR,
             "rights",
-            f"{you} may not list {', '.join(unlisted)}{where}: this page leaves them out.",
-            f"An administrator of the cluster gives you the right to read them: {grant(facts.who, facts.namespace, unlisted)}",
+            *rights.unlisted(facts.who, facts.namespace, unlisted),
         )
     lacking: dict[str, list[str]] = {}
     for right, allowed in facts.rights.items():
@@ -153,7 +152,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.NOTE,
             "rights",
-            f"{you} may not: {listed(lacking)}{where}.",
+            f"{you} may not: {rights.listed(lacking)}{where}.",
             "If you need that, ask an administrator of the cluster for it; reading is enough for status and doctor.",
         )
     for plural, why in facts.unread.items():
@@ -257,7 +256,7 @@ def _accounts(facts: Facts) -> Iterator[Finding]:
 
 def _stuck(facts: Facts) -> Iterator[Finding]:
     """Root causes only: who waits for one of them is named with it."""
-    waiting = {cause.key: cause for cause in causes(World.of(facts.things))}
+    waiting = {cause.key: cause for cause in causes(World.of(facts.things, facts.unread))}
     for key, cause in waiting.items():
         names = _waiting([str(other) for other in cause.waiting])
         if cause.thing is None:
@@ -391,7 +390,7 @@ def _age(facts: Facts, item: Thing) -> timedelta:
 
 
 def _where(facts: Facts) -> str:
-    return " in all namespaces" if facts.namespace is None else f" in namespace {facts.namespace!r}"
+    return f" {rights.in_words(facts.namespace)}"
 
 
 def _typed(key: Key) -> str:

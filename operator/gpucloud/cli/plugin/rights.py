@@ -28,6 +28,20 @@ def listed(lacking: Mapping[str, list[str]]) -> str:
     return "; ".join(f"{verbs} {', '.join(resources)}" for verbs, resources in alike.items())
 
 
+def in_words(namespace: str | None) -> str:
+    """Where a right holds: in a namespace, or in all when None."""
+    return "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
+
+
+def unlisted(who: str, namespace: str | None, plurals: Iterable[str]) -> tuple[str, str]:
+    """Two sentences: what this user may not list, and which commands give the right."""
+    lacking = tuple(plurals)
+    return (
+        f"You ({who or 'of unknown name'}) may not list {', '.join(lacking)} {in_words(namespace)}: this page leaves them out.",
+        f"An administrator of the cluster gives you the right to read them: {grant(who, namespace, lacking)}",
+    )
+
+
 def grant(who: str, namespace: str | None, plurals: Iterable[str]) -> str:
     """The commands by which a user may read these resources, in a namespace or in all when None."""
     kind, scope = ("clusterrole", "") if namespace is None else ("role", f" --namespace={namespace}")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, VPC, Key, Thing
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.standing import URGENCY, Standing, message, reason, standing
 from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import Reason
@@ -26,11 +26,14 @@ class World:
     """All our objects of some namespaces at one time."""
 
     things: Mapping[Key, Thing]
+    unlisted: frozenset[str] = (
+        frozenset()
+    )  # plurals of kinds that could not be listed: of these no object is known to be missing
 
     @classmethod
-    def of(cls, things: Iterable[Thing]) -> World:
+    def of(cls, things: Iterable[Thing], unlisted: Iterable[str] = ()) -> World:
         """These objects."""
-        return cls({item.key: item for item in sorted(things, key=lambda item: item.key)})
+        return cls({item.key: item for item in sorted(things, key=lambda item: item.key)}, frozenset(unlisted))
 
     def account(self, item: Thing) -> Key | None:
         """The account that it uses; None for an account, and where it is the operator's own or nobody's."""
@@ -89,7 +92,13 @@ class World:
         return {parent: tuple(keys) for parent, keys in found.items()}
 
     def waits_for(self, item: Thing) -> tuple[Key, ...]:
-        """The other objects, existing or missing, that this one waits for, by its own conditions."""
+        """The other objects, existing or missing, that this one waits for, by its own conditions.
+
+        Without those of kinds that were not listed: nobody knows here how they stand.
+        """
+        return tuple(key for key in self._waits_for(item) if key in self.things or KINDS[key.kind].plural not in self.unlisted)
+
+    def _waits_for(self, item: Thing) -> tuple[Key, ...]:
         if standing(item) in {Standing.READY, Standing.UNSEEN} or item.paused:
             return ()
         account, why = self.account(item), reason(item)

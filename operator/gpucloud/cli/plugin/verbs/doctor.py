@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.advice import pasteable
-from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
+from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.findings import Facts, Finding, Lease, Severity, examine
-from gpucloud.cli.plugin.objects import KINDS, Thing, moment
+from gpucloud.cli.plugin.objects import KINDS, moment
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.text import clean
-from gpucloud.cli.plugin.verbs.shared import cluster
+from gpucloud.cli.plugin.verbs.shared import cluster, listed
 from gpucloud.kinds.meta import GROUP, PART_OF, VERSION
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: b
 
 def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Facts:
     """Everything that may be seen; what may not is None, and the findings know."""
-    things, unread = _things(here, namespace)
+    things, unread = listed(here, namespace)
     discovery = here.read(f"/apis/{GROUP}/{VERSION}")
     served = None if discovery is None else frozenset(str(item.get("name")) for item in discovery.get("resources") or ())
     return Facts(
@@ -56,21 +56,8 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         operator_namespace=operator_namespace,
         leases=_leases(here, operator_namespace),
         things=things,
-        unread=unread,
+        unread={plural: str(error) for plural, error in unread.items()},
     )
-
-
-def _things(here: Cluster, namespace: str | None) -> tuple[tuple[Thing, ...], dict[str, str]]:
-    found: list[Thing] = []
-    unread = {}
-    for kind in KINDS.values():
-        try:
-            found += here.things(namespace, (kind.name,))
-        except UnansweredError:
-            raise
-        except PluginError as error:
-            unread[kind.plural] = str(error)
-    return tuple(found), unread
 
 
 def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:

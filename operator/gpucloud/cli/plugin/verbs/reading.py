@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import overview, show, watching
-from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin import overview, rights, show, watching
+from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
+from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, look, looking
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, look, looking
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.cli.plugin.world import World, causes
@@ -39,10 +40,14 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What one look has found: ``only`` these objects of the world are asked for; all when it is empty."""
+    """What one look has found: ``only`` these objects of the world are asked for; all when it is empty.
+
+    ``lacking``: which kinds may not be listed, and the commands that give the right; empty when all may be.
+    """
 
     world: World
     only: tuple[Key, ...]
+    lacking: str = ""
 
 
 def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, output: Output, all_namespaces: bool) -> int:
@@ -59,6 +64,10 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
         show.lines(_page(choice, seen, events, wide=wide))
     else:
         show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
+        if seen.lacking:
+            show.tell(seen.lacking)
+    if seen.lacking:
+        return ExitCode.FAILED  # what could not be looked at outweighs what was found
     found = overview.concerning(causes(seen.world), seen.only)
     return ExitCode.FOUND if any(cause.calls_a_person for cause in found) else ExitCode.OK
 
@@ -76,22 +85,39 @@ def _check(choice: _Choice, output: Output, *, watch: bool) -> None:
 
 
 def _look(here: Cluster, choice: _Choice) -> _Seen:
-    world = World.of(here.things(choice.namespace))
+    things, forbidden = _visible(here, choice.namespace)
+    lacking = " ".join(rights.unlisted(here.whoami(), choice.namespace, forbidden)) if forbidden else ""
+    world = World.of(things, forbidden)
     if choice.selector:
-        labelled = (item.key for item in here.things(choice.namespace, selector=choice.selector))
+        labelled = (item.key for item in _visible(here, choice.namespace, choice.selector)[0])
         only = tuple(key for key in labelled if key in world.things)
-        return _Seen(world if only else World.of(()), only)
-    for key in choice.named:
-        if key not in world.things:
-            here.need(key)  # says that it is not there
-    return _Seen(world, choice.named)
+        return _Seen(world if only else World.of(()), only, lacking)
+    unseen = [here.need(key) for key in choice.named if key not in world.things]  # who may not list may perhaps read one
+    return _Seen(World.of((*things, *unseen), forbidden), choice.named, lacking)
+
+
+def _visible(here: Cluster, namespace: str | None, selector: str = "") -> tuple[tuple[Thing, ...], tuple[str, ...]]:
+    """All objects that the user may list, and the plurals of the kinds that the user may not.
+
+    A kind that is not served is left out: the CRDs in the cluster may be older than this plugin.
+
+    Raises:
+        PluginError: no kind can be listed, or one cannot for another reason than a missing right.
+    """
+    things, unread = listed(here, namespace, selector)
+    failures = [error for error in unread.values() if not isinstance(error, (ForbiddenError, NotServedError))]
+    if failures or len(unread) == len(KINDS):
+        raise (failures or list(unread.values()))[0]
+    return things, tuple(plural for plural, error in unread.items() if isinstance(error, ForbiddenError))
 
 
 def _page(choice: _Choice, seen: _Seen, events: Mapping[Key, tuple[Event, ...]], *, wide: bool) -> list[Line]:
+    footer = [Line(""), Line(seen.lacking, style="yellow")] if seen.lacking else []
     if not seen.world.things:
-        return [Line(f"There are no GPU cloud objects in {choice.place()}.")]
+        which = " that you may list" if seen.lacking else ""
+        return [Line(f"There are no GPU cloud objects{which} in {choice.place()}."), *footer]
     below = not choice.selector  # labels choose objects one by one; a name stands for what hangs on it, too
-    return list(overview.as_lines(seen.world, datetime.now(UTC), seen.only, events, wide=wide, below=below))
+    return [*overview.as_lines(seen.world, datetime.now(UTC), seen.only, events, wide=wide, below=below), *footer]
 
 
 def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:

@@ -52,7 +52,7 @@ def _files(here: Cluster, operator_namespace: str, now: datetime) -> dict[str, A
     return {
         "version.json": {"plugin": gpucloud.__version__} | of_cluster(here, operator_namespace),
         "doctor.json": document(facts, examine(facts)),
-        "status.json": overview.as_document(World.of(facts.things), now),
+        "status.json": overview.as_document(World.of(facts.things, facts.unread), now),
         "objects.json": [
             of_object(body)
             for kind in KINDS

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.cluster import Cluster
-from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import Key, Thing, target
+from gpucloud.cli.plugin.objects import KINDS, Key, Thing, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -79,6 +79,24 @@ def warn_of_keepers(item: Thing, field: str) -> None:
 def request_time() -> str:
     """The value of an annotation that asks for something: two in one second are two requests."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def listed(here: Cluster, namespace: str | None, selector: str = "") -> tuple[tuple[Thing, ...], dict[str, PluginError]]:
+    """All objects that can be listed in a namespace, or in all when None; and by plural why the others cannot.
+
+    Raises:
+        UnansweredError: the cluster did not answer.
+    """
+    found: list[Thing] = []
+    unread: dict[str, PluginError] = {}
+    for kind in KINDS.values():
+        try:
+            found += here.things(namespace, (kind.name,), selector)
+        except UnansweredError:
+            raise
+        except PluginError as error:
+            unread[kind.plural] = error
+    return tuple(found), unread
 
 
 def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
