@@ -86,6 +86,26 @@ def test_a_verb_of_kubectl_is_answered_by_what_to_run(capsys):
     assert "unknown verb 'delete'. Use 'kubectl delete gpuvm NAME'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "says", "why"),
+    [
+        (["--kubeconfig=X", "status"], "'kubectl gpucloud status --kubeconfig=X'", "a value behind ="),
+        (["--kubeconfig", "X", "status", "-w"], "'kubectl gpucloud status --kubeconfig X -w'", "a value of its own"),
+        (["-n", "team", "wait", "train"], "'kubectl gpucloud wait -n team train'", "a short name"),
+        (["-nteam", "status"], "'kubectl gpucloud status -nteam'", "a short name with its value"),
+        (["--context", "a b", "status"], "'kubectl gpucloud status --context 'a b''", "a value that a shell would split"),
+        (["-n", "team"], "'kubectl gpucloud VERB -n team'", "no verb at all"),
+        (["--nope", "status"], "unknown option '--nope'.", "the verb has no such option"),
+        (["--namespac", "team", "status"], "unknown option '--namespac'. Did you mean --namespace?", "nearly known"),
+    ],
+)
+def test_an_option_before_the_verb_is_answered_by_the_command_as_it_is_typed(words, says, why, capsys):
+    assert entry.main(words) == 2
+    err = capsys.readouterr().err
+    assert says in err, why
+    assert len(err.splitlines()) == 1
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
     entry.main([verb, "--help"])

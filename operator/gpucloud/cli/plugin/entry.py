@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     name, *words = argv
     verb = VERBS.get(name)
     if verb is None:
-        what = "unknown option" if name.startswith("-") else "unknown verb"
-        instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else near(name, VERBS)
-        raise parsing.UsageError(f"{what} {clean(name)!r}.{instead}", NAME)
+        raise parsing.UsageError(_before_the_verb(argv) if name.startswith("-") else _unknown_verb(name), NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):
@@ -71,6 +70,23 @@ def _dispatch(argv: Sequence[str]) -> int:
     for group in GROUPS:
         given = group.composed(verb, given)
     return int(function_of(verb)(at, **given))
+
+
+def _unknown_verb(name: str) -> str:
+    instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else near(name, VERBS)
+    return f"unknown verb {clean(name)!r}.{instead}"
+
+
+def _before_the_verb(argv: Sequence[str]) -> str:
+    """An option stands where the verb belongs: how the same words are typed in the right order, if the verb has that option."""
+    option = argv[0].partition("=")[0] if argv[0].startswith("--") else argv[0][:2]
+    place = next((place for place, word in enumerate(argv) if word in VERBS), None)
+    verbs = VERBS.values() if place is None else (VERBS[argv[place]],)
+    if all(verb.option(option) is None for verb in verbs):
+        names = (name for verb in verbs for item in verb.options for name in item.names)
+        return f"unknown option {clean(option)!r}.{near(option, names)}"
+    moved = ["VERB", *argv] if place is None else [argv[place], *argv[:place], *argv[place + 1 :]]
+    return f"{option} stands before the verb. Put options after it: '{NAME} {clean(shlex.join(moved))}'."
 
 
 def _help(program: str = NAME, verb: Verb | None = None) -> int:
