@@ -153,6 +153,39 @@ def test_a_file_that_is_no_public_key_is_refused_and_not_shown(plugin, tmp_path,
     assert (code, says in err, "made-up" in out + err) == (2, True, False)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "the name of the GpuVM is missing"),
+        (("train",), "--configuration is missing"),
+        (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab"), "name one of them"),
+        (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
+        (("train", "-c", A100, "--wait"), "--wait needs --apply"),
+        (("train", "-c", A100, "--ssh-key", "~/private"), "is a private key"),
+        (("train", "-c", A100, "--ssh-key", "~/nothing"), "cannot be read"),
+        (("Note_Book", "-c", A100), "for example note-book."),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_the_options_alone_show_is_refused_before_any_call(api, plugin, monkeypatch, tmp_path, words, says):
+    """The calls to the cloud take seconds."""
+    (tmp_path / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    monkeypatch.setattr(create, "source_of", lambda *_: pytest.fail("the cloud was asked"))
+    code, _, err = plugin("create", *words)
+    assert (code, says in err, api.calls) == (2, True, [])
+
+
+def test_a_missing_key_is_told_before_any_call(api, plugin):
+    code, _, err = plugin("create", "train", "-c", A100)
+    assert (code, "no public SSH key was found in ~/.ssh" in err, api.calls) == (2, True, [])
+
+
+def test_the_wizard_asks_nothing_when_two_options_exclude_each_other(api, plugin, monkeypatch):
+    monkeypatch.setattr(prompting, "is_possible", lambda: True)
+    code, _, err = plugin("create", "--image", "a", "--snapshot", "b")
+    assert (code, "made from one of them" in err, api.calls) == (2, True, [])
+
+
 def test_what_it_will_wait_for_is_told(made):
     _, err = made("train", "-c", H100, "--cluster", "Hou1", "--vpc-ref", "lba")
     assert f"{H100} is not free in Hou1 now" in err

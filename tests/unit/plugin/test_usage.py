@@ -162,7 +162,10 @@ def test_status_loads_nothing_that_takes_long(api, tmp_path):
 def test_a_verb_that_asks_the_cloud_loads_its_client_and_no_engine(verb, api, tmp_path):
     """With the reconcilers, which only `orphans`, `export` and `adopt` need, `offers` took twice as long to start."""
     api.add(a_body("GpuCloudAccount", "default"))
-    _, modules, _ = loaded([verb, *(["train"] if verb == "create" else [])], api.kubeconfig(tmp_path))
+    (tmp_path / "key.pub").write_text("ssh-ed25519 AAAAmadeupkey ann@example.com\n")
+    complete = ["train", "-c", "A100_40GB_PCIe_1x", "--ssh-key", str(tmp_path / "key.pub")]
+    _, modules, _ = loaded([verb, *(complete if verb == "create" else [])], api.kubeconfig(tmp_path))
+    assert api.calls, "it came as far as to ask"
     assert f"gpucloud.cli.plugin.verbs.{verb if verb == 'create' else 'cloud'}" in modules
     engine = {name for name in modules if name.startswith(("gpucloud.engine.kinds", "gpucloud.engine.orphans", "kubernetes"))}
     assert not engine

@@ -68,19 +68,39 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
     Raises:
         PluginError: something is missing, unknown, or named twice.
     """
+    check_complete(wanted)
+    return _with_vpc(_with_place(wanted, known), known)
+
+
+def check_combination(wanted: Wanted) -> None:
+    """Look for fields that exclude each other, of which nothing else has to be known.
+
+    Raises:
+        PluginError: there are two.
+    """
+    if wanted.image and wanted.snapshot:
+        raise _wrong("--image and --snapshot: a root disk is made from one of them; leave the other out.")
+    if wanted.vpc and wanted.vpc_ref:
+        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC; name one of them.")
+
+
+def check_complete(wanted: Wanted) -> None:
+    """Look for what only the user can name, and for fields that exclude each other.
+
+    Raises:
+        PluginError: something is missing, or named twice.
+    """
     if not wanted.name:
         raise _wrong("the name of the GpuVM is missing: kubectl gpucloud create NAME.")
     if not wanted.ssh_keys:
         raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
-    if wanted.image and wanted.snapshot:
-        raise _wrong("--image and --snapshot: a root disk is made from one of them; leave the other out.")
-    return _with_vpc(_with_place(wanted, known), known)
+    if not wanted.configuration:
+        raise _wrong(f"--configuration is missing: {OFFERS}")
+    check_combination(wanted)
 
 
 def _with_place(wanted: Wanted, known: Known) -> Wanted:
     """Configuration, cluster and pool as the cloud spells them."""
-    if not wanted.configuration:
-        raise _wrong(f"--configuration is missing: {OFFERS}")
     if known.rows is None:
         if not wanted.cluster:
             raise _wrong(f"--cluster is missing: {OFFERS}")
@@ -112,8 +132,6 @@ def _spelled(option: str, word: str, known: Iterable[str]) -> str:
 
 
 def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
-    if wanted.vpc and wanted.vpc_ref:
-        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC; name one of them.")
     there = known.vpcs_in(wanted.cluster)
     if wanted.vpc_ref:
         names = {item.key.name for item in known.vpcs}

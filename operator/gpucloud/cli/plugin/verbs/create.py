@@ -36,17 +36,19 @@ KEY_FILES = ("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub")  # in the order in 
 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
-    here = cluster(at)
-    account, why = _account(here, cloud.account)
-    wanted, known = _wanted(vm, account), _known(here, account, why, cloud)
+    here, wanted = cluster(at), _wanted(vm)
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
+    if wait_for_it and not apply and not asks:
+        raise PluginError("--wait needs --apply: without it the manifest is printed and nothing is created.", ExitCode.MISUSED)
+    (creating.check_combination if asks else creating.check_complete)(wanted)  # before the calls, which take seconds
+    account, why = _account(here, cloud.account)
+    known = _known(here, account, why, cloud)
+    wanted = replace(wanted, account=_shown(account))
     wanted = creating.settled(_asked(wanted, known) if asks else wanted, known)
     if wanted.snapshot:
         known = replace(known, snapshots=_things(here, SNAPSHOT))
     for note in creating.notes(wanted, known):
         show.tell(note)
-    if wait_for_it and not apply and not asks:
-        raise PluginError("--wait needs --apply: without it the manifest is printed and nothing is created.", ExitCode.MISUSED)
     if not apply and not (asks and _confirmed(wanted, known)):
         show.document(creating.manifest(wanted, at.namespace), Output.YAML)
         return ExitCode.OK
@@ -57,7 +59,12 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
 
 
-def _wanted(vm: NewVm, account: Thing | None) -> Wanted:
+def _shown(account: Thing | None) -> str:
+    """The account as the manifest names it: the default one is used without a name."""
+    return account.key.name if account is not None and account.key.name != DEFAULT_ACCOUNT else ""
+
+
+def _wanted(vm: NewVm) -> Wanted:
     """The VM that the options describe, with the keys that their files hold."""
     return Wanted(
         name=creating.checked_name(target(vm.name)[1], VM) if vm.name else "",
@@ -70,7 +77,6 @@ def _wanted(vm: NewVm, account: Thing | None) -> Wanted:
         image=vm.image,
         snapshot=vm.snapshot,
         disk=vm.disk,
-        account=account.key.name if account is not None and account.key.name != DEFAULT_ACCOUNT else "",
     )
 
 
