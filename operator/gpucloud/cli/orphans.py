@@ -29,9 +29,9 @@ FLAGS = ("endpoint", "namespace", "install_tag", "ca_file", "proxy", "cloud_qps"
 NONE, FAILED, MISUSED, SOME = 0, 1, 2, 3
 COLUMNS = ("ACCOUNT", "KIND", "CLUSTER", "VPC", "NAME", "STATE", "CHANGED", "PRICE/H", "MADE FOR")
 ADVICE = """\
-No object stands for these any more. Nothing is done to them, and they may be billed.
-Is one still needed, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.
-Is it not, destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.
+No object stands for these any more. This command destroys nothing, and an orphan may be billed.
+If you need one, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.
+If not, destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.
 More, and how leftovers of this kind are collected: docs/how-to/orphans.md."""
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from gpucloud.cli.plugin import leftovers
 from gpucloud.cli.plugin.objects import thing
+from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Records
 from gpucloud.reconcile.naming import external_name
@@ -11,6 +12,7 @@ from support.builders import KEY, TAG, UID
 from support.pluginworld import a_body
 
 OURS = external_name("train", UID, TAG)
+OTHER = external_name("train", "another-uid", TAG)
 SPEC = {"cluster": "Msc1", "configuration": "A100", "vpc": "acme", "sshKeys": [KEY]}
 
 
@@ -22,6 +24,32 @@ def seen(*, vms=(), snapshots=(), vpcs=(), cluster="Msc1"):
         vpcs=tuple(VpcRecord(id=f"id-{name}", name=name, is_default=False) for name in vpcs),
     )
     return Records(clusters=(here,), prices={"A100": "2.05"})
+
+
+class Source:
+    """A cloud that shows these records."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def records(self):
+        return self.found
+
+
+@pytest.mark.parametrize(
+    ("vms", "count", "why"), [((OURS,), "1 orphan.", "one alone"), ((OURS, OTHER), "2 orphans.", "more than one")]
+)
+def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, count, why):
+    api.add(a_body("GpuCloudAccount", "default"))
+    monkeypatch.setattr(verb, "source_of", lambda *_: Source(seen(vms=vms)))
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = plugin("orphans", "--install-tag", TAG)
+    rows, words = out.split("\n\n")
+    shown = [line for name in vms for line in (f"GpuVM/{name}  ONLINE  $2.05/h", "  cluster Msc1, VPC acme, made for train")]
+    assert (code, rows.splitlines()) == (3, shown), why
+    assert all(len(line) <= 80 for line in out.splitlines()), why
+    said = f"{count} This command destroys nothing, and an orphan may be billed: destroy in the cloud"
+    assert " ".join(words.split()).startswith(said), why
 
 
 @pytest.mark.parametrize(
