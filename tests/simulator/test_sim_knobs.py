@@ -235,7 +235,7 @@ async def test_sim_unfiltered_listing(choice, status, count):
 @pytest.mark.proves("GetVirtualMachineBootLogs.Limit:default-2000", "limit:boot-log")
 @pytest.mark.parametrize(("required", "status"), [(True, 400), (False, 200)])
 async def test_sim_boot_log_limit_required(required, status):
-    cloud = Cloud(boot_log_limit_required=required)
+    cloud = Cloud(boot_log_limit_required=required, boot_log_lines=3000)
     await cloud.online()
     answer = await cloud.call("GetVirtualMachineBootLogs", **at())
     assert answer.status == status

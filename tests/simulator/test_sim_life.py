@@ -186,13 +186,25 @@ async def test_sim_an_outsider_may_destroy_at_once_with_snapshots():
 
 @pytest.mark.proves("GetVirtualMachineBootLogs.Limit")
 async def test_sim_boot_logs_are_empty_until_booted_and_then_the_last_lines():
-    cloud = Cloud()
+    cloud = Cloud(boot_log_lines=3000)
     await cloud.create()
     assert (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="5")).data["bootLogs"] == ""
     cloud.clock.advance(5)
     five = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="5")).data["bootLogs"].split("\n")
     everything = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="10000")).data["bootLogs"].split("\n")
     assert (len(five), len(everything), everything[-5:]) == (5, 3000, five)
+
+
+async def test_sim_a_boot_log_is_short_unless_a_long_one_is_asked_for():
+    """Whoever tries `kubectl gpucloud logs` with it sees the boot, and no thousands of made-up lines."""
+    cloud = Cloud()
+    await cloud.create()
+    cloud.clock.advance(5)
+    lines = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="2000")).data["bootLogs"].split("\n")
+    assert (len(lines), [line for line in lines if "tick" in line]) == (7, [])
+    cloud.clock.advance(600)
+    lines = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="2000")).data["bootLogs"].split("\n")
+    assert len(lines) == 7 + 600 / 5
 
 
 async def test_sim_a_boot_log_grows_while_the_vm_is_on():

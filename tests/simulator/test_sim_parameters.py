@@ -100,6 +100,7 @@ async def test_sim_availability_counts_unless_told_otherwise(cloud):
 
 @pytest.mark.proves("GetVirtualMachineBootLogs.Limit")
 async def test_sim_a_boot_log_has_no_more_entries_than_asked_for(cloud):
+    await cloud.control("knobs", {"boot_log_lines": 3000})
     lengths = [
         len((await cloud.call("GetVirtualMachineBootLogs", **at(), Limit=str(limit))).data["bootLogs"].split("\n"))
         for limit in (1, 7, 2500)

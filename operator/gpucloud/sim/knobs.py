@@ -109,6 +109,12 @@ class Knobs(BaseModel):
         "all", description="GetServers and GetSnapshots without Cluster."
     )
     boot_log_limit_required: bool = Field(True, description="Limit is marked required, and described as defaulting to 2000.")
+    boot_log_lines: int = Field(
+        0,
+        ge=0,
+        le=100_000,
+        description="Least number of lines that a boot writes. 0: seven; 3000 is more than Limit's default.",
+    )
     snapshot_unavailable: bool = Field(False, description="CreateSnapshot answers its listed 503.")
     snapshot_source_required: bool = Field(False, description="sourceVMName is optional on paper; true: 400 without it.")
     snapshot_source_states: tuple[str, ...] = Field(

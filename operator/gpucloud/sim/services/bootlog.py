@@ -18,16 +18,16 @@ _BOOT = (
     "gpu: devices of {configuration} found",
     "systemd: sshd listens on port 22",
 )
-_LINES = 3000  # of the boot: more than the described default of 2000, so that Limit shows
 _TICK_SECONDS = 5
 
 
-def boot_log(vm: Vm, now: float) -> list[str]:
-    """Return all lines, oldest first; none before the machine had an address."""
+def boot_log(vm: Vm, now: float, least: int) -> list[str]:
+    """Return all lines, oldest first, at least so many; none before the machine had an address."""
     if not vm.ip:
         return []
+    booted = max(least, len(_BOOT))
     opening = [f"[{index:10.6f}] {line.format(configuration=vm.order.configuration)}" for index, line in enumerate(_BOOT)]
-    rest = [f"[{index:10.6f}] {vm.order.name}: tick {index}" for index in range(len(_BOOT), _LINES + _ticks(vm, now))]
+    rest = [f"[{index:10.6f}] {vm.order.name}: tick {index}" for index in range(len(_BOOT), booted + _ticks(vm, now))]
     return opening + rest
 
 

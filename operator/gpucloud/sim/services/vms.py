@@ -77,7 +77,7 @@ def _boot_logs(call: Call, query: payloads.BootLogQuery) -> Reply:
         "id": vm.order.name,
         "namespace": vm.order.vpc,
         "cluster": vm.order.cluster,
-        "bootLogs": "\n".join(boot_log(vm, call.now)[-(query.limit or 2000) :]),
+        "bootLogs": "\n".join(boot_log(vm, call.now, call.knobs.boot_log_lines)[-(query.limit or 2000) :]),
     }
     return Reply(data)
 
