@@ -53,6 +53,20 @@ async def test_sim_control_says_what_is_wrong(method, path, body, status):
     assert (answer.status, bool(answer.data["error"])) == (status, True)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "says", "why"),
+    [
+        ("GET", "nothing", None, "There is no /_sim/nothing. GET /_sim/ lists what there is.", "the index is named"),
+        ("POST", "reset", {"nope": 1}, "nope: unknown parameter; POST /_sim/reset takes seed", "what is permitted"),
+        ("GET", "clock", {"nope": 1}, "nope: unknown parameter; GET /_sim/clock takes none", "nothing is permitted"),
+        ("POST", "faults", {"kind": "delay", "nope": 1}, "POST /_sim/faults takes kind, id, operation", "fields of a fault"),
+        ("POST", "knobs", {"nope": 1}, "Unknown knob: nope. GET /_sim/knobs lists all knobs", "too many for one line"),
+    ],
+)
+async def test_sim_control_names_what_is_permitted(method, path, body, says, why):
+    assert says in (await Cloud().control(path, body, method)).data["error"], why
+
+
 async def test_sim_a_list_instead_of_an_object_is_refused():
     assert (await Cloud().control("reset", [])).status == 400
 

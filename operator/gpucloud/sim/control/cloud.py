@@ -68,6 +68,8 @@ def _knobs(state: State, _: Nothing) -> Any:
 
 
 def _set_knobs(state: State, args: Partial) -> Any:
+    if unknown := sorted(set(args.model_extra or {}) - Knobs.model_fields.keys()):
+        raise Refused(Reason.INVALID, f"Unknown knob: {', '.join(unknown)}. GET /_sim/knobs lists all knobs and their values.")
     rules = state.world.rules
     rules.knobs = Knobs.model_validate({**rules.knobs.model_dump(), **(args.model_extra or {})})
     return rules.knobs.model_dump(mode="json")

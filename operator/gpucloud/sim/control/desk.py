@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -47,7 +47,7 @@ class ControlApi:
             return _failed(415, "Send application/json.")  # a web page cannot, without asking first
         found = [(action, named) for action in ACTIONS if (named := _match(action.path, path)) is not None]
         if not found:
-            return _failed(404, f"There is no /_sim/{path}.")
+            return _failed(404, f"There is no /_sim/{path}. GET /_sim/ lists what there is.")
         for action, named in found:
             if action.method == request.method:
                 return self._act(action, named, request)
@@ -62,11 +62,19 @@ class ControlApi:
             return Response(200, as_json(action.act(self._state, args)))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False, include_context=False)
-            return _failed(400, "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems))
+            return _failed(400, "; ".join(f"{'.'.join(map(str, item['loc']))}: {_said(item, action)}" for item in problems))
         except Refused as refused:
             return _failed(_STATUS.get(refused.reason, 400), refused.message)
         except ValueError as error:
             return _failed(400, str(error))
+
+
+def _said(problem: Any, action: Action) -> str:
+    """What is wrong with a parameter. An unknown one is answered with those that the action takes."""
+    if problem["type"] != "extra_forbidden":
+        return str(problem["msg"])
+    taken = ", ".join(action.args.model_fields)
+    return f"unknown parameter; {action.method} /_sim/{action.path} takes {taken or 'none'}"
 
 
 def _is_loopback(peer: str) -> bool:
