@@ -202,6 +202,7 @@ async def test_sim_a_boot_log_is_short_unless_a_long_one_is_asked_for():
     cloud.clock.advance(5)
     lines = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="2000")).data["bootLogs"].split("\n")
     assert (len(lines), [line for line in lines if "tick" in line]) == (7, [])
+    assert lines[-1].endswith("of vm"), "a log says whose it is"
     cloud.clock.advance(600)
     lines = (await cloud.call("GetVirtualMachineBootLogs", **at(), Limit="2000")).data["bootLogs"].split("\n")
     assert len(lines) == 7 + 600 / 5

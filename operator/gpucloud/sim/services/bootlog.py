@@ -16,7 +16,7 @@ _BOOT = (
     "systemd: network is up",
     "cloud-init: SSH keys written",
     "gpu: devices of {configuration} found",
-    "systemd: sshd listens on port 22",
+    "systemd: sshd listens on port 22 of {name}",
 )
 _TICK_SECONDS = 5
 
@@ -26,7 +26,10 @@ def boot_log(vm: Vm, now: float, least: int) -> list[str]:
     if not vm.ip:
         return []
     booted = max(least, len(_BOOT))
-    opening = [f"[{index:10.6f}] {line.format(configuration=vm.order.configuration)}" for index, line in enumerate(_BOOT)]
+    opening = [
+        f"[{index:10.6f}] {line.format(configuration=vm.order.configuration, name=vm.order.name)}"
+        for index, line in enumerate(_BOOT)
+    ]
     rest = [f"[{index:10.6f}] {vm.order.name}: tick {index}" for index in range(len(_BOOT), booted + _ticks(vm, now))]
     return opening + rest
 
