@@ -64,7 +64,11 @@ CASES = {
     "a VM from a snapshot that the cloud does not know": (
         gpuvm("unfounded", image={"snapshot": "unheard-of"}),
         "False/NotFound",
-        ('"unheard-of" not found', "Create what is missing"),
+        (
+            '"unheard-of" not found',
+            "spec.image.snapshot must name a snapshot in the VM's VPC and cluster",
+            "Create what is missing",
+        ),
     ),
     "a VM in a VPC that the cloud does not know": (
         gpuvm("homeless", vpc="acme-nowhere"),

@@ -37,7 +37,8 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.NOT_FOUND,
         60,
         True,
-        "Create what is missing, or delete this object and create it again; the operator tries again every few minutes.",
+        "Create what is missing, or delete this object and create it again, corrected; the operator tries again every few "
+        "minutes.",
     ),
     ErrorKind.REDIRECTED: RetryPolicy(
         Reason.API_ERROR,

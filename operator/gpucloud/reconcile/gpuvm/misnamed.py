@@ -22,6 +22,7 @@ class KnownNames:
     images: tuple[str, ...] = ()  # of VMs, as listed; there may be more
     elsewhere: tuple[str, ...] = ()  # other clusters that offer the configuration of the spec
     vpcs: tuple[str, ...] = ()  # of VPCs and VMs; there may be more, and some may be gone
+    snapshots: tuple[str, ...] = ()  # of GpuSnapshots of the VM's namespace, VPC and cluster; there may be more
 
 
 def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
@@ -30,10 +31,10 @@ def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
     Args:
         spec: the spec of the refused order.
         known: what the cloud has shown.
-        words: the cloud's words. Pools, images and VPCs are not all known, so only one that these words quote is taken as
-            wrong.
+        words: the cloud's words. Pools, images, VPCs and snapshots are not all known, so only one that these words quote is
+            taken as wrong.
     """
-    return "".join(f" {sentence}" for sentence in _corrections(spec, known, words))
+    return "".join(f" {sentence}" for sentence in _corrections(spec, known, words) if sentence)
 
 
 def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str]:
@@ -51,16 +52,27 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     if system is not None and system in words and systems and _spelt(system) not in systems:
         yield _told("image", system, systems, "in use")
     file = image.custom_file if image else None
-    if file is not None and file in words and known.images and file not in known.images:
-        yield _told("image", file, known.images, "in use")
+    if file is not None and file in words and file not in known.images:
+        # Listings show operating systems among the files, so none is named that is not near.
+        yield _did_you_mean("image", file, known.images)
+    snapshot = image.snapshot if image else None
+    if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
+        yield "spec.image.snapshot must name a snapshot in the VM's VPC and cluster."
+        yield _did_you_mean("snapshot", snapshot, known.snapshots)
 
 
 def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
-    near = nearest(name, known)
+    near = _did_you_mean(what, name, known)
     if near:
-        return f"Did you mean {what} {' or '.join(repr(printable(one, len(one))) for one in near)}?"
+        return near
     rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f"{what[0].upper()}{what[1:]}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
+
+
+def _did_you_mean(what: str, name: str, known: tuple[str, ...]) -> str:
+    """Return a question for the names that this one may be a slip of; empty if there is none."""
+    near = nearest(name, known)
+    return f"Did you mean {what} {' or '.join(repr(printable(one, len(one))) for one in near)}?" if near else ""
 
 
 def _spelt(system: str) -> str:

@@ -8,7 +8,7 @@ from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.unreadable import Unreadable
-from support.builders import TAG
+from support.builders import TAG, a_status
 from support.gpuvmrig import NOW, bought, ours
 
 FROM_SECRET = {"sshKeys": [], "sshKeysFrom": [{"secretKeyRef": {"name": "keys", "key": "k"}}]}
@@ -93,3 +93,26 @@ def test_the_inventory_is_told_what_a_plan_waits_for(rig):
     rig.reconciler.follow_up("u1", Plan(refresh_after=NOW + 9))  # the loop wakes it then
     assert rig.inventory.pending == {"u1": False}
     assert rig.inventory.looks == [("u1", NOW)]
+
+
+async def test_a_missing_snapshot_is_compared_with_those_that_were_taken_there(rig):
+    """Of its namespace, VPC and cluster: others cannot be meant, and those of other namespaces are not shown."""
+    there, taken = {"cluster": "Msc1", "vpc": "acme", "name": "base"}, ready_at()
+    for name, vm, status in [
+        ("golden-1", there, taken),
+        ("other-vpc", there | {"vpc": "lab"}, taken),
+        ("other-cluster", there | {"cluster": "Hou1"}, taken),
+        ("not-taken", there, {}),
+    ]:
+        spec = {"vmRef": None, "vm": vm, "snapshotName": name}
+        rig.reconcilers.put("GpuSnapshot", name, spec=spec, status=status)
+    rig.put(spec={"image": {"snapshot": "golden"}})
+    assert (await rig.facts()).known.snapshots == ("golden-1",)
+    rig.put(spec={"image": {"operatingSystem": "Ubuntu 22.04"}})
+    assert (await rig.facts()).known.snapshots == ()
+
+
+def ready_at():
+    """The status of an object that is Ready."""
+    ready = a_status("Completed", ready="True", progress=None)
+    return {"conditions": [one.model_dump(mode="json", by_alias=True) for one in ready.conditions]}

@@ -1,14 +1,40 @@
-"""The cloud's names that the message of a refused order may suggest."""
+"""Names that the message of a refused order may suggest: the cloud's, and those of snapshots taken by GpuSnapshots."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 
 if TYPE_CHECKING:
+    from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.listers import Listers
+    from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
+    from gpucloud.reconcile.naming import Identity
+
+
+def names_for(
+    objects: Listers, vm: CachedObject[GpuVMSpec, GpuVMStatus], spec: GpuVMSpec, account: ResolvedAccount, here: Identity
+) -> KnownNames:
+    """Return the names that the message of this VM's refused order may suggest."""
+    if vm.meta.deleting:
+        return KnownNames()
+    known = known_names(account, here.cluster, spec.configuration)
+    if spec.image is None or spec.image.snapshot is None or is_ready(vm.status.conditions):
+        return known
+    return replace(known, snapshots=_taken_snapshots(objects, vm.meta.namespace, here))
+
+
+def _taken_snapshots(objects: Listers, namespace: str, here: Identity) -> tuple[str, ...]:
+    """Return the cloud's names of the snapshots in the VM's place that GpuSnapshots of its namespace have taken, sorted."""
+    found = (objects.snapshots.named(namespace, name) for name in objects.snapshots.names(namespace))
+    taken = (one for one in found if one is not None and one.spec is not None and is_ready(one.status.conditions))
+    places = (objects.snapshot_identity(one, one.spec) for one in taken if one.spec is not None)
+    return tuple(sorted(place.name for place in places if place is not None and place[:2] == here[:2]))
 
 
 def known_names(account: ResolvedAccount, cluster: str, configuration: str) -> KnownNames:

@@ -17,7 +17,7 @@ from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
-from gpucloud.engine.kinds.gpuvm.known_names import known_names
+from gpucloud.engine.kinds.gpuvm.known_names import names_for
 from gpucloud.engine.kinds.gpuvm.order_needs import with_order_needs
 from gpucloud.engine.kinds.gpuvm.prices import with_prices
 from gpucloud.engine.kinds.gpuvm.publishing import Publisher
@@ -43,7 +43,6 @@ from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, replacement, template
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
-from gpucloud.reconcile.gpuvm.misnamed import KnownNames
 from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_configuration, with_offer
 from gpucloud.reconcile.placement import placement_from_answer
 from gpucloud.reconcile.price import dollars
@@ -185,12 +184,11 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
     def facts(self, stored: GpuVM, spec: GpuVMSpec, account: ResolvedAccount, common: dict[str, Any]) -> VmFacts:
         """Return the VM's facts without those that only a purchase needs."""
         objects = self._deps.objects
-        cluster = common["identity"].cluster
         facts = VmFacts(
             **common,
             configuration_in_use=adopting.configuration_in_use(common["found"], account),
             elsewhere=adopting.elsewhere(spec, account, common, partial(self._unclaimed.has_owner, stored.meta.uid)),
-            known=KnownNames() if stored.meta.deleting else known_names(account, cluster, spec.configuration),
+            known=names_for(objects, stored, spec, account, common["identity"]),
             image_snapshot=objects.snapshot_for(stored, spec),
             needs=() if stored.meta.deleting else tuple(needs.needs_of_vm(objects, stored, spec, account)),
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
