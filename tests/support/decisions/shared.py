@@ -231,7 +231,7 @@ def _ownership(k):
             {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
             Reason.CONFLICT,
             progress="Stalled",
-            says=("'first'", "or free the name"),
+            says=f"or free the name: delete {k.name} 'first' together with its {k.noun}.",
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",
@@ -252,7 +252,7 @@ def _ownership(k):
             k.another | {"history": CallHistory(first_seen=NOW - 15, seen_new=True)},
             Reason.CONFLICT,
             progress="Stalled",
-            says=(*k.another_says, "spec.adoption: IfExists", "free the name"),
+            says=(*k.another_says, "spec.adoption: IfExists", "destroy it if it is yours"),
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",

@@ -18,6 +18,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
+from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.ownership import record_id
@@ -182,7 +183,7 @@ def name_conflict(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def _name_taken(f: CloudFacts[Any, Any, Any]) -> Verdict:
-    free = "" if f.adoption is Adoption.REQUIRED else "free the name"
+    free = "" if f.adoption is Adoption.REQUIRED else FREES_NAME
     words = f"The cloud says the {f.subject.noun} name {f.identity.name!r} is taken in {f.place}."
     return stalled(Reason.CONFLICT, f"{words} {f.conflict_advice(free)}{failed.maybe_made(f)}")
 

@@ -15,6 +15,7 @@ from gpucloud.reconcile import credential, pause, unseen
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
@@ -77,7 +78,8 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    freed = ", or free the name" if _waits_for_name(f) else ""
+    owner = f"delete {f.subject.kind} {f.owner}" if f.owner.startswith("'") else f"have that {f.subject.kind} deleted"
+    freed = f", or free the name: {owner} together with its {f.subject.noun}" if _waits_for_name(f) else ""
     return plan_status(
         f,
         stalled(
@@ -185,7 +187,7 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return plan_status(f, stalled(Reason.AMBIGUOUS, _unprovable(f)))
     if failed.why_maybe_made(f):
         return plan_status(f, stalled(Reason.CONFLICT, f"{_maybe_own(f)}{failed.status_lost(f)}"))
-    words = f"{_another(f)}. {f.conflict_advice('free the name' if _waits_for_name(f) else '')}{failed.status_lost(f)}"
+    words = f"{_another(f)}. {f.conflict_advice(FREES_NAME if _waits_for_name(f) else '')}{failed.status_lost(f)}"
     return plan_status(f, stalled(Reason.CONFLICT, words))
 
 
