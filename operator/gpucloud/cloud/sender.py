@@ -19,6 +19,7 @@ from gpucloud.cloud.answers import Answer, read, redactor
 from gpucloud.cloud.auth import Credentials
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError, is_ambiguous
+from gpucloud.cloud.failure_words import connection_words
 from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.models import Listing
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
@@ -171,13 +172,14 @@ def _being_cancelled() -> bool:
 
 
 def _translated(error: BaseException, progress: Progress, redact: Callable[[str], str]) -> CloudError:
-    """Judge a transport failure: surely not sent, or who knows. The words of a connection error help and are kept."""
-    name = type(error).__name__
+    """Judge a transport failure: surely not sent, or who knows. Plain words for the cause help, and are kept."""
     if isinstance(error, _SURELY_NOT_SENT):
-        return CloudError(ErrorKind.NOT_SENT, redact(f"no connection to the cloud ({name}): {error}"))
+        return CloudError(ErrorKind.NOT_SENT, redact(f"no connection to the cloud: {connection_words(error)}"))
     if not progress.sending:
-        return CloudError(ErrorKind.NOT_SENT, f"the request could not be sent ({name})")
-    return CloudError(ErrorKind.OUTCOME_UNKNOWN, f"the connection failed before the whole answer was there ({name})")
+        return CloudError(ErrorKind.NOT_SENT, redact(f"the request could not be sent: {connection_words(error)}"))
+    late = isinstance(error, (httpx.TimeoutException, TimeoutError))
+    words = "no whole answer came in time" if late else "the connection failed before the whole answer was there"
+    return CloudError(ErrorKind.OUTCOME_UNKNOWN, words)
 
 
 def _completed(error: CloudError, call: Call[T]) -> CloudError:
