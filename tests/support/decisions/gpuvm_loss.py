@@ -65,7 +65,7 @@ ROWS = {
         LOST,
         Reason.RECREATING,
         records=True,
-        says="1 of at most 3 within an hour",
+        says="in place of the last one, as spec.onLoss asks (1 of at most 3 within an hour)",
         status={"recreations": (WALL,)},
     ),
     "a lost VM is not recreated by listings from before the loss was known": Row(
@@ -132,6 +132,7 @@ ROWS = {
         "it has failed for a grace",
         FAILED,
         Reason.RECREATING,
+        says="It is being destroyed for a new one, as spec.onLoss asks (1 of",
         action=Verb.DESTROY,
         status={"order": OrderState.DESTROYING, "recreations": ()},
     ),

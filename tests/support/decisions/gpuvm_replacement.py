@@ -77,7 +77,11 @@ ROWS = {
         "a person may put the spec back",
         stands(),
         Reason.REPLACING,
-        says=("spec.rootDiskGiB to '300'", "not before 20", "To keep it, put the old value back"),
+        says=(
+            "The VM will be replaced for a change of spec.rootDiskGiB to '300'. It will be destroyed",
+            "not before 20",
+            "To keep it, put the old value back",
+        ),
         status={"replacement": planned(GROWN, ago=0), "order": OrderState.SEEN},
         wakes=30,
     ),
@@ -118,7 +122,11 @@ ROWS = {
         stands(a_spec(rootDiskGiB=300), DISK),
         Reason.MISMATCH,
         progress="Stalled",
-        says=("spec.rootDiskGiB to '300'", "spec.replacePolicy: Never"),
+        says=(
+            "spec.rootDiskGiB to '300'",
+            "spec.replacePolicy: Never",
+            "to keep it, set Recreate and the old value in one edit",
+        ),
         status={"replacement": None, "order": OrderState.SEEN},
     ),
     "a VM that is not as the spec says is switched off all the same": Row(
@@ -365,6 +373,7 @@ ROWS = {
         "two listings lack it",
         GONE,
         Reason.RECREATING,
+        says="in place of the last one, as spec.replacePolicy asks (1 of",
         records=True,
         status={"replacement": None, "recreations": (WALL,)},
     ),

@@ -26,7 +26,6 @@ CAUSES: Mapping[str, str] = {  # of a call, by the reason under which it was ann
     Reason.DRIFTED: "it was switched outside Kubernetes, against spec.powerState",
     Reason.DELETING: "this object is being deleted",
     Reason.REPLACING: "it was not made as the spec says now, and spec.replacePolicy is Recreate",
-    Reason.RECREATING: "the VM is recreated, as spec.onLoss or spec.replacePolicy asks",
 }
 
 
@@ -88,9 +87,13 @@ def _ready_changes(before: Iterable[Condition], after: Iterable[Condition]) -> I
 
 
 def with_cause(event: Event, announced: Condition | None) -> Event:
-    """Return the Event of an accepted call with the cause of the call added."""
-    cause = CAUSES.get(announced.reason) if announced is not None else None
-    if cause is None or event.warning:
+    """Return the Event of an accepted call with the cause of the call added; of a recreation, which Ready tells best."""
+    if announced is None or event.warning:
+        return event
+    if announced.reason == Reason.RECREATING:
+        return replace(event, note=f"{event.note.rstrip('.')}. {announced.message}")
+    cause = CAUSES.get(announced.reason)
+    if cause is None:
         return event
     return replace(event, note=f"{event.note.rstrip('.')}: {cause}.")
 

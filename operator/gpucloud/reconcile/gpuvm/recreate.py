@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason, rfc3339
+from gpucloud.kinds.recreation import ReplacePolicy
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
 from gpucloud.reconcile.core.create import free_from, is_free
@@ -157,7 +158,7 @@ def announcement(f: VmFacts) -> Verdict | None:
     """Return the verdict while a recreation is ordered; None for a first VM."""
     if not (f.recreates or (f.order is not None and f.order.recreation is not None)):
         return None
-    return working(Reason.RECREATING, f"A new VM is being created in place of the last one{_which(f)}.")
+    return working(Reason.RECREATING, f"A new VM is being created in place of the last one{_asked_by(f)}{_which(f)}.")
 
 
 def _of_lost(f: VmFacts) -> Verdict:
@@ -169,7 +170,18 @@ def _of_lost(f: VmFacts) -> Verdict:
 def _being_destroyed(f: VmFacts) -> Verdict:
     if f.is_replaced:
         return working(Reason.REPLACING, f"The VM is being destroyed for a new one, as spec.replacePolicy asks{_which(f)}.")
-    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one{_which(f)}.")
+    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one{_asked_by(f)}{_which(f)}.")
+
+
+def _asked_by(f: VmFacts) -> str:
+    """Return which field asks for the new VM; empty where its order is recorded, and the spec sets both or none of them.
+
+    The status tells of the last VM until then; afterwards the spec has to.
+    """
+    replaces = f.spec.replace_policy is ReplacePolicy.RECREATE
+    if f.is_replaced or (replaces and not f.seen and not f.asks_recreation):
+        return ", as spec.replacePolicy asks"
+    return ", as spec.onLoss asks" if f.asks_recreation and (f.seen or not replaces) else ""
 
 
 def _which(f: VmFacts) -> str:

@@ -58,7 +58,9 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
         plan = step(f)
         if plan is not None:
             return plan
-    said = working(Reason.REPLACING, f"{_what(f)} The old one is being destroyed.")
+    said = working(
+        Reason.REPLACING, f"The VM is being replaced for a change of {_changes(f.changes)}. The old one is being destroyed."
+    )
     plan = final_snapshot.recorded(f, recreate.destroy(f, vm, said))
     return replace(plan, waits=waiter(f))  # the new VM keeps the place in the line
 
@@ -174,7 +176,10 @@ def _kept(f: VmFacts) -> Verdict:
     elif placed is not None:
         why = f"it is not replaced. {placed}. Put the old value back, or delete this object and apply it again."
     elif f.spec.replace_policy is ReplacePolicy.NEVER:
-        why = "spec.replacePolicy: Never keeps it. To replace the VM, set Recreate; to keep it, set that and the old value."
+        why = (
+            "spec.replacePolicy: Never keeps it. To replace the VM, set Recreate there; to keep it, set Recreate and the old "
+            "value in one edit."
+        )
     elif f.policy is DeletionPolicy.RETAIN:
         why = "spec.deletion.policy: Retain keeps it from being destroyed. Set Delete, or put the old value back."
     else:
@@ -192,7 +197,7 @@ def _beside_power(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuV
 
 
 def _what(f: VmFacts) -> str:
-    return f"The VM is replaced for a change of {_changes(f.changes)}."
+    return f"The VM will be replaced for a change of {_changes(f.changes)}."
 
 
 def _changes(changes: tuple[ReplacedField, ...]) -> str:
@@ -216,7 +221,7 @@ def _planned(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if left <= 0:
         return None
     first = "after a final snapshot of it" if saves else "with its data"
-    words = f"{_what(f)} It is destroyed {first}, not before {rfc3339(plan.not_before)}. {KEEP}"
+    words = f"{_what(f)} It will be destroyed {first}, not before {rfc3339(plan.not_before)}. {KEEP}"
     return plan_status(f, working(Reason.REPLACING, words), replacement=plan, requeue_at=f.now.mono + left)
 
 
@@ -224,7 +229,7 @@ def _needed(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for the snapshots that are being taken of the VM."""
     if not f.dependents:
         return None
-    words = f"{_what(f)} It is destroyed as soon as {listed(f.dependents)} is taken."
+    words = f"{_what(f)} It will be destroyed as soon as {listed(f.dependents)} is taken."
     return plan_status(f, working(Reason.REPLACING, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
@@ -309,7 +314,7 @@ def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
         return None
     offers = " or ".join(map(described, here.offers))
-    words = f"{_what(f)} It is destroyed when the cloud has capacity for {offers}. {KEEP}"
+    words = f"{_what(f)} It will be destroyed when the cloud has capacity for {offers}. {KEEP}"
     return replace(plan_status(f, working(Reason.WAITING_FOR_CAPACITY, words)), waits=here)
 
 

@@ -286,6 +286,13 @@ def test_a_call_says_why(event, reason, note):
     assert with_cause(event, ready).note == note
 
 
+def test_a_recreation_says_in_the_words_of_ready_which_field_asks_for_it():
+    ready = a_condition("Ready", reason="Recreating")
+    ready = ready.model_copy(update={"message": "A new VM is being created, as spec.onLoss asks."})
+    note = "Requested creation of VM 'x'. A new VM is being created, as spec.onLoss asks."
+    assert with_cause(NOTE, ready).note == note
+
+
 def test_what_only_announces_a_call_is_no_event_but_a_warning_and_a_pause_are():
     announced = CREATING.conditions
     assert not status_changes((), announced, announces=True)
