@@ -276,7 +276,7 @@ ROWS = {
         },
         Reason.CONFLICT,
         progress="Stalled",
-        says="destroy it if it is yours",
+        says="free the name",
         records=True,
     ),
     "a refusal still calls a person after a pause": Row(
@@ -314,7 +314,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another (the annotation is 'yes', not 'true'): kubectl annotate",
+        says="To buy another ('yes' has no effect): kubectl annotate",
     ),
     "a lookalike may be overridden": Row(
         "a person said to buy",

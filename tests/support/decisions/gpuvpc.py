@@ -165,7 +165,7 @@ ROWS = {
         {"spec": ADOPTS, "status": CREATING, "history": CALLED_TAKEN},
         Reason.CONFLICT,
         progress="Stalled",
-        says=("Wait until a listing shows it", "destroy it if it is yours"),
+        says=("Wait until a listing shows it", "free the name"),
         status={"order": OrderState.REFUSED},
     ),
     "a name that the cloud calls taken and the spec requires: wait for a listing that shows it": Row(

@@ -252,7 +252,7 @@ def _ownership(k):
             k.another | {"history": CallHistory(first_seen=NOW - 15, seen_new=True)},
             Reason.CONFLICT,
             progress="Stalled",
-            says=(*k.another_says, "spec.adoption: IfExists", "destroy it if it is yours"),
+            says=(*k.another_says, "spec.adoption: IfExists", "free the name"),
         ),
         "a name that the cloud calls taken is a conflict, and no proof stays": Row(
             "it is not ours, and may be another tenant's, whom we cannot see",

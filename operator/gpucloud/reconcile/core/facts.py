@@ -42,7 +42,7 @@ S = TypeVar("S", bound=CloudStatus)
 R = TypeVar("R")
 
 FRESH_INTERVALS = 5  # of the fast poll
-FREES_NAME = "destroy it if it is yours"
+FREES_NAME = "free the name"
 NOT_RECREATED = "It is not recreated automatically: to get a new one, delete this object and apply it again"
 
 

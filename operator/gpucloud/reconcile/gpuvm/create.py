@@ -157,7 +157,7 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
 def _no_effect(f: VmFacts) -> str:
     """Return that the annotation that buys another VM has no effect by its value; empty if it is not set."""
     value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
-    return "" if value is None else f" (the annotation is {value[:40]!r}, not 'true')"
+    return "" if value is None else f" ({value[:40]!r} has no effect)"
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:

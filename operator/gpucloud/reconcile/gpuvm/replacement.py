@@ -229,7 +229,7 @@ def _needed(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait for the snapshots that are being taken of the VM."""
     if not f.dependents:
         return None
-    words = f"{_what(f)} It will be destroyed as soon as {listed(f.dependents)} is taken."
+    words = f"{_what(f)} It is destroyed as soon as {listed(f.dependents)} is taken."
     return plan_status(f, working(Reason.REPLACING, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
