@@ -52,7 +52,7 @@ def test_the_old_vm_stays_until_there_is_capacity_for_the_new_one(here, sim, run
     room = {**LARGE, "cluster": "Msc1", "pool": "on-demand"}
     sim.control("capacity", room | {"total": 0})
     here.patch("gpuvm", "train", {"spec": LARGE})
-    reach(here, "gpuvm", "train", "False/WaitingForCapacity", says="It will be destroyed when the cloud has capacity for")
+    reach(here, "gpuvm", "train", "False/WaitingForCapacity", says="It is destroyed when the cloud has capacity for")
     assert sim.mutations() == ["CreateServer"]
     sim.control("capacity", room | {"total": 1})
     replaced(here)

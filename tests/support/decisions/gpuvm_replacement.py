@@ -78,7 +78,7 @@ ROWS = {
         stands(),
         Reason.REPLACING,
         says=(
-            "The VM will be replaced for a change of spec.rootDiskGiB to '300'. It will be destroyed",
+            "The VM will be replaced for a change of spec.rootDiskGiB to '300'. It is destroyed",
             "not before 20",
             "To keep it, put the old value back",
         ),

@@ -221,7 +221,7 @@ def _planned(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if left <= 0:
         return None
     first = "after a final snapshot of it" if saves else "with its data"
-    words = f"{_what(f)} It will be destroyed {first}, not before {rfc3339(plan.not_before)}. {KEEP}"
+    words = f"{_what(f)} It is destroyed {first}, not before {rfc3339(plan.not_before)}. {KEEP}"
     return plan_status(f, working(Reason.REPLACING, words), replacement=plan, requeue_at=f.now.mono + left)
 
 
@@ -314,7 +314,7 @@ def _without_room(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if here is None or f.line.turn in here.offers or not (f.line.looking or f.line.listed.issuperset(here.offers)):
         return None
     offers = " or ".join(map(described, here.offers))
-    words = f"{_what(f)} It will be destroyed when the cloud has capacity for {offers}. {KEEP}"
+    words = f"{_what(f)} It is destroyed when the cloud has capacity for {offers}. {KEEP}"
     return replace(plan_status(f, working(Reason.WAITING_FOR_CAPACITY, words)), waits=here)
 
 
