@@ -77,8 +77,8 @@ REFUSED = {
     "forced kind without kind": (Surroundings(forced="kind", engine_answers=True), "no `kind` on PATH"),
     "forced kind without an engine": (Surroundings(forced="kind", kind_on_path=True), "no container engine answers"),
     "forced assets with one missing": (
-        Surroundings(forced="assets", missing=("etcd",), rejected=("etcd on PATH is passed over: it is old.",)),
-        r"not found: etcd\.\netcd on PATH is passed over: it is old\.\nSet KUBEBUILDER_ASSETS",
+        Surroundings(forced="assets", missing=("etcd",), rejected=("etcd on PATH is not used here: it is old.",)),
+        r"not found: etcd\.\netcd on PATH is not used here: it is old\.\nSet KUBEBUILDER_ASSETS",
     ),
 }
 

@@ -25,7 +25,7 @@ _QUICK_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Found:
-    """The needed binaries that are there, each with the place it came from, and why others on PATH were passed over."""
+    """The needed binaries that are there, each with the place it came from, and why others on PATH were not taken."""
 
     paths: dict[str, Path]
     places: tuple[str, ...]
@@ -71,7 +71,7 @@ def _on_path(name: str, environ: Mapping[str, str], rejected: list[str]) -> list
     if found is None:
         return []
     if why := why_unfit(name, says(found, *version_arguments(name))):
-        rejected.append(f"{name} on PATH is passed over: {why}.")
+        rejected.append(f"{name} on PATH is not used here: {why}.")
         return []
     return [("PATH", Path(found))]
 

@@ -227,9 +227,9 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.NOTE,
             "operator",
-            f"Whether an operator runs now cannot be told: {why}. What the objects say may be older than its end.",
+            f"Whether an operator runs now cannot be told: {why}. If none does, the objects show what the last one wrote.",
             "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
-            "Lease: look at its pods.",
+            "Lease: look at its pods, or at the terminal in which it runs.",
         )
 
 
