@@ -20,15 +20,19 @@ DeletionPolicy = choices.DeletionPolicy
 OWN_ACCOUNT = names.OWN_ACCOUNT
 DEFAULT_ACCOUNT = names.DEFAULT_ACCOUNT
 
-# The name in the cloud, and so the id, of a VM or a snapshot. Which characters it may hold: ``naming_rules``.
-CloudName = Annotated[str, Field(min_length=1, max_length=52)]  # service-api: CreateServer, name
+# The name in the cloud, and so the id, of a VM or a snapshot. What exists may bear more names than the operator gives.
+CloudName = Annotated[
+    str,
+    Field(min_length=1, max_length=52),  # service-api: CreateServer, name
+    CEL(
+        "self.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
+        "Use letters, digits, '-', '.' and '_', and start and end with a letter or digit.",
+    ),
+]
 
 
-def naming_rules(field: str, noun: str) -> tuple[CEL, CEL, CEL]:
-    """Rules for the field with the ``CloudName``: what is adopted must be named, and what may be created is named safely.
-
-    What exists may bear more names than the operator gives. Each name gets one refusal, of the rule that counts for it.
-    """
+def naming_rules(field: str, noun: str) -> tuple[CEL, CEL]:
+    """Rules for the field with the ``CloudName``: what is adopted must be named, and what may be created is named safely."""
     return (
         CEL(
             f"self.adoption == 'Never' || has(self.{field})",
@@ -40,12 +44,6 @@ def naming_rules(field: str, noun: str) -> tuple[CEL, CEL, CEL]:
             f"self.adoption == 'Required' || !has(self.{field}) || self.{field}.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
             "Use lower-case letters, digits and '-', and start and end with a letter or digit. What exists in the cloud under "
             "another name can be adopted: set spec.adoption: Required.",
-            field_path=f".{field}",
-        ),
-        CEL(
-            f"self.adoption != 'Required' || !has(self.{field}) || "
-            f"self.{field}.matches('^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$')",
-            "Use letters, digits, '-', '.' and '_', and start and end with a letter or digit.",
             field_path=f".{field}",
         ),
     )

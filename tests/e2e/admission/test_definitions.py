@@ -92,21 +92,6 @@ def test_an_object_needs_a_spec(namespaced, cases):
     assert "spec: Required value" in dry_run(namespaced, manifest).stderr
 
 
-# why, cases, the changes of the spec, the one refusal
-ONE_REFUSAL = [
-    ("a name with a space breaks the rules for new and for adopted VMs", VM, {"vmName": "My VM"}, "Use lower-case letters"),
-    ("an adopted VM has a rule of its own", VM, {"vmName": "My VM", "adoption": "Required"}, "Use letters, digits"),
-    ("a private key has many lines, and no type", VM, {"sshKeys": [PRIVATE_KEY]}, "This is a private key."),
-    ("a file of something else", VM, {"sshKeys": ["one\ntwo"]}, "A public key is one line"),
-]
-
-
-@pytest.mark.parametrize(("cases", "changes", "says"), [pytest.param(*row, id=why) for why, *row in ONE_REFUSAL])
-def test_one_mistake_gets_one_refusal(namespaced, cases, changes, says):
-    (complaint,) = tried(namespaced, cases.manifest(**changes)).complaints
-    assert says in complaint
-
-
 SECRET = "made-up-p4ssphrase"
 LEAKS = [
     ("a private key", VM, {"sshKeys": [PRIVATE_KEY]}, "bWFkZS11cA"),
