@@ -92,6 +92,7 @@ def test_the_packages_that_see_custom_resources_open_no_file():
     openers = {line.rpartition(": ")[2] for line in found(opened, ast.Call) if "/cli/" not in line}
     assert openers == {
         "Path(path).read_text",  # settings: the files of the operator's own credentials
+        "Path(path.strip()).expanduser().read_text",  # the operator's own kubeconfig, as KUBECONFIG names it
         "deps.sessions.open",  # a session of the engine, no file
         "self._sessions.open",  # the same
         "self.entries.open",  # the engine's entry of an object
