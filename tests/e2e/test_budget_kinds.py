@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvpc, secret
+from support.offers import published
 from support.operatorproc import USER
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
@@ -100,6 +101,7 @@ def test_an_idle_account_costs_no_write(here, sim, operator, audit, figure):
     reach(here, "gpuvpc", "lab", "True/Available")
     reach(here, "gpucloudaccount", "default", "True/Connected", says="tenant 'acme'")
     eventually(lambda: told_all(here), 60, "the account to tell all that it has learned")
+    published(here)
     eventually(lambda: told(here, audit, "Available", "Connected"), what="the last event")
     time.sleep(2)  # the last line of the audit log
     born = Counter((one.resource, one.verb, one.subresource) for one in audit.requests(user=USER, reads=False, events=False))

@@ -13,7 +13,7 @@ from support.kstatus import ready
 from support.kubectl import Kubectl
 from support.leases import lease_rights
 from support.manifests import gpucloudaccount, secret
-from support.offers import answers, availability, offers, place
+from support.offers import OFFERED, answers, availability, offers, place, published
 from support.operatorproc import RBAC, USER, OperatorProcess, grant_rights, install_crds
 from support.simcloud import API_KEY
 from support.waiting import eventually, reach
@@ -21,10 +21,6 @@ from support.waiting import eventually, reach
 INTERVAL = 0.3
 FLAGS = {"offer_seconds": INTERVAL, "cloud_qps": 500, "cloud_burst": 100, "api_key_file": None}
 ACCOUNT = [secret(apikey=API_KEY), gpucloudaccount()]
-PLACES = {(config, place) for config in ("A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x") for place in ("Msc1", "Hou1")}
-PLACES |= {("H100_80GB_SXM_8x", "Hou1")}
-POOLS = ("on-demand", "reserved-acme")
-OFFERED = {(*place, pool) for place in PLACES for pool in POOLS}
 ONE = "--field-selector=configuration=A100_40GB_PCIe_1x,cluster=Msc1,resourcePool=on-demand"
 READ = ("GetConfigurations", "GetAvailability")
 SOMEBODYS = {
@@ -39,11 +35,6 @@ def the_one(here):
     """The offer of one GPU on demand in Msc1; None while there is none."""
     items = json.loads(here.ok("get", "gpuoffers", ONE, "--output=json"))["items"]
     return items[0] if items else None
-
-
-def published(here, *accounts):
-    for account in accounts or ("default",):
-        eventually(lambda account=account: offers(here, account).keys() == OFFERED, 60, f"the offers of {account}")
 
 
 def readings(sim, count=4):

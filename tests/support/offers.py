@@ -6,11 +6,22 @@ import json
 
 from support.waiting import eventually
 
+PLACES = {(config, place) for config in ("A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x") for place in ("Msc1", "Hou1")}
+PLACES |= {("H100_80GB_SXM_8x", "Hou1")}
+POOLS = ("on-demand", "reserved-acme")
+OFFERED = {(*place, pool) for place in PLACES for pool in POOLS}  # what the simulated cloud offers when nobody changes it
+
 
 def offers(here, account="default"):
     """The GpuOffers of an account, by configuration, cluster and pool."""
     items = json.loads(here.ok("get", "gpuoffers", f"--field-selector=account={account}", "--output=json"))["items"]
     return {(item["configuration"], item["cluster"], item["resourcePool"]): item for item in items}
+
+
+def published(here, *accounts):
+    """Wait until each account has all its GpuOffers: from then on nothing is written of them."""
+    for account in accounts or ("default",):
+        eventually(lambda account=account: offers(here, account).keys() == OFFERED, 60, f"the offers of {account}")
 
 
 def availability(*items):
