@@ -159,7 +159,8 @@ async def _warn_of_others(settings: Settings, now: datetime) -> None:
     for lease in others:
         if (lease.namespace, lease.name) != own:
             log.warning(
-                "another operator serves this cluster: stop this one, or let it stand by with the flags of the hint",
+                "another operator holds a Lease in this cluster: unless it serves other namespaces, stop this one, "
+                "or let it stand by with the flags of the hint",
                 holder=lease.holder,
                 lease=f"{lease.namespace}/{lease.name}",
                 hint=f"--leader-elect --lease-namespace={lease.namespace} --lease-name={lease.name}",

@@ -109,5 +109,5 @@ def _unknown(place: str, name: str, fields: Mapping[str, str]) -> SettingsError:
         )
     by_plain = {field.casefold(): field for field in fields}
     near = [plain] if plain in by_plain else difflib.get_close_matches(plain, by_plain, n=1)
-    instead = f"did you mean {by_plain[near[0]]}?" if near else "see `gpucloud operator --help`"
+    instead = f"did you mean {by_plain[near[0]]}?" if near else "see 'gpucloud operator --help'"
     return SettingsError(f"{place}: there is no setting {name!r}; {instead}")

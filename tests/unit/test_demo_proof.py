@@ -94,6 +94,7 @@ def test_only_the_operators_writes_count(tmp_path):
         ("operator", "update", {"resource": "gpuvms", "subresource": "status"}),
         ("operator", "watch", {"resource": "gpuvms"}),
         ("admin", "delete", {"resource": "gpuvms"}),
+        ("operator", "create", {"resource": "selfsubjectaccessreviews", "apiGroup": "authorization.k8s.io"}),  # a question
     ]
     log.write_text(
         "".join(json.dumps({"user": {"username": who}, "verb": verb, "objectRef": what}) + "\n" for who, verb, what in entries)

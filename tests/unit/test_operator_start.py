@@ -10,7 +10,7 @@ from support.operatorproc import OperatorProcess
 REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 LEASES = "/apis/coordination.k8s.io/v1/leases"
 URL = "https://cloud.example"
-WARNING = "another operator serves this cluster"
+WARNING = "another operator holds a Lease in this cluster"
 
 
 @pytest.fixture

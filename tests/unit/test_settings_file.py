@@ -81,7 +81,7 @@ def test_a_variable_names_the_settings_file(config):
     [
         ("poll-steady-seconds: 5", "'poll-steady-seconds'; did you mean pollSteadySeconds\\?"),
         ("polSteadySeconds: 5", "did you mean pollSteadySeconds\\?"),
-        ("zzzz: 5", "there is no setting 'zzzz'; see `gpucloud operator --help`$"),
+        ("zzzz: 5", "there is no setting 'zzzz'; see 'gpucloud operator --help'$"),
         ("1: 5", "there is no setting '1'"),
         (f"apiKey: {SECRET}", "apiKey is a secret: set it by an environment variable"),
         (f"credentials: {{password: {SECRET}}}", "there is no setting 'credentials'"),

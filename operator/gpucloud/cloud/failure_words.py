@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import ssl
@@ -20,11 +19,6 @@ _BY_CLASS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], st
     ((httpx.TimeoutException, TimeoutError), "timed out"),  # before TLS, which a deadline interrupts
     (ssl.SSLError, "the TLS handshake failed; check that the endpoint speaks https"),
 )
-_BY_NUMBER = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.ECONNRESET: "connection reset",
-    errno.ETIMEDOUT: "timed out",
-}
 
 
 def connection_words(error: BaseException) -> str:
@@ -44,7 +38,7 @@ def connection_words(error: BaseException) -> str:
 def _system_words(error: BaseException) -> str:
     """Return the operating system's words for a failed connection; empty if it said nothing."""
     number = error.errno if isinstance(error, OSError) else None
-    return "" if not number else _BY_NUMBER.get(number, os.strerror(number).lower())
+    return os.strerror(number).lower() if number else ""
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

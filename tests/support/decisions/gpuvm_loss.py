@@ -16,6 +16,7 @@ from support.gpuvmfacts import BOUGHT, NAME, RUNNING
 from support.rows import LONG_KNOWN, Row
 
 SPEC = a_spec(onLoss="Recreate")
+BOTH = a_spec(onLoss="Recreate", replacePolicy="Recreate")
 LOST_STATUS = a_status("VMLost", progress="Stalled", **BOUGHT | {"order": an_order(NAME, OrderState.LOST)})
 LOST = {
     "spec": SPEC,
@@ -67,6 +68,13 @@ ROWS = {
         records=True,
         says="in place of the last one, as spec.onLoss asks (1 of at most 3 within an hour)",
         status={"recreations": (WALL,)},
+    ),
+    "a recreation for one of two fields that ask for it names neither": Row(
+        "once its order is recorded, nothing tells for which of them it was made",
+        LOST | {"spec": BOTH},
+        Reason.RECREATING,
+        records=True,
+        says="in place of the last one (1 of at most 3 within an hour)",
     ),
     "a lost VM is not recreated by listings from before the loss was known": Row(
         "what listings lacked for a grace may come back",

@@ -231,7 +231,7 @@ def _ownership(k):
             {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
             Reason.CONFLICT,
             progress="Stalled",
-            says=f"or free the name: delete {k.name} 'first' together with its {k.noun}.",
+            says=f"or free the name: delete that object together with its {k.noun}.",
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",

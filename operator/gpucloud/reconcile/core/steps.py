@@ -78,8 +78,7 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    owner = f"delete {f.subject.kind} {f.owner}" if f.owner.startswith("'") else f"have that {f.subject.kind} deleted"
-    freed = f", or free the name: {owner} together with its {f.subject.noun}" if _waits_for_name(f) else ""
+    freed = f", or free the name: delete that object together with its {f.subject.noun}" if _waits_for_name(f) else ""
     return plan_status(
         f,
         stalled(

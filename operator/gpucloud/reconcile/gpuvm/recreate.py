@@ -170,18 +170,20 @@ def _of_lost(f: VmFacts) -> Verdict:
 def _being_destroyed(f: VmFacts) -> Verdict:
     if f.is_replaced:
         return working(Reason.REPLACING, f"The VM is being destroyed for a new one, as spec.replacePolicy asks{_which(f)}.")
-    return working(Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one{_asked_by(f)}{_which(f)}.")
+    return working(
+        Reason.RECREATING, f"The VM has failed. It is being destroyed for a new one, as spec.onLoss asks{_which(f)}."
+    )
 
 
 def _asked_by(f: VmFacts) -> str:
-    """Return which field asks for the new VM; empty where its order is recorded, and the spec sets both or none of them.
+    """Return which field asks for the new VM; empty where the spec sets both or none of them.
 
-    The status tells of the last VM until then; afterwards the spec has to.
+    Once its order is recorded, nothing tells for which of the two it was made.
     """
     replaces = f.spec.replace_policy is ReplacePolicy.RECREATE
-    if f.is_replaced or (replaces and not f.seen and not f.asks_recreation):
-        return ", as spec.replacePolicy asks"
-    return ", as spec.onLoss asks" if f.asks_recreation and (f.seen or not replaces) else ""
+    if f.asks_recreation == replaces:
+        return ""
+    return ", as spec.replacePolicy asks" if replaces else ", as spec.onLoss asks"
 
 
 def _which(f: VmFacts) -> str:

@@ -7,6 +7,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.text import MOST_COMPARED
 from gpucloud.reconcile.unreadable import Unreadable
 from support.builders import TAG, a_status
 from support.gpuvmrig import NOW, bought, ours
@@ -109,6 +110,18 @@ async def test_a_missing_snapshot_is_compared_with_those_that_were_taken_there(r
     rig.put(spec={"image": {"snapshot": "golden"}})
     assert (await rig.facts()).known.snapshots == ("golden-1",)
     rig.put(spec={"image": {"operatingSystem": "Ubuntu 22.04"}})
+    assert (await rig.facts()).known.snapshots == ()
+
+
+async def test_a_missing_snapshot_is_compared_with_no_crowd(rig):
+    """Each pass of an order that waits would look at them all."""
+    there = {"cluster": "Msc1", "vpc": "acme", "name": "base"}
+    for number in range(MOST_COMPARED):
+        spec = {"vmRef": None, "vm": there, "snapshotName": f"golden-{number}"}
+        rig.reconcilers.put("GpuSnapshot", f"golden-{number}", spec=spec, status=ready_at())
+    rig.put(spec={"image": {"snapshot": "golden"}})
+    assert len((await rig.facts()).known.snapshots) == MOST_COMPARED
+    rig.reconcilers.put("GpuSnapshot", "one-more", spec=spec | {"snapshotName": "one-more"}, status=ready_at())
     assert (await rig.facts()).known.snapshots == ()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
+from gpucloud.reconcile.text import MOST_COMPARED
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -30,8 +31,14 @@ def names_for(
 
 
 def _taken_snapshots(objects: Listers, namespace: str, here: Identity) -> tuple[str, ...]:
-    """Return the cloud's names of the snapshots in the VM's place that GpuSnapshots of its namespace have taken, sorted."""
-    found = (objects.snapshots.named(namespace, name) for name in objects.snapshots.names(namespace))
+    """Return the cloud's names of the snapshots in the VM's place that GpuSnapshots of its namespace have taken, sorted.
+
+    None where there are more than a message compares: each pass would look at them all.
+    """
+    names = objects.snapshots.names(namespace)
+    if len(names) > MOST_COMPARED:
+        return ()
+    found = (objects.snapshots.named(namespace, name) for name in names)
     taken = (one for one in found if one is not None and one.spec is not None and is_ready(one.status.conditions))
     places = (objects.snapshot_identity(one, one.spec) for one in taken if one.spec is not None)
     return tuple(sorted(place.name for place in places if place is not None and place[:2] == here[:2]))
