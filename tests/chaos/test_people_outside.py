@@ -1,6 +1,7 @@
 """Somebody changes in the cloud what is ours (F11, F12), and uses it for things that we know nothing of (F13, F14).
 
-"Seen within two polls" is not timed here: what is waited for comes, and what it costs is counted.
+"Seen within two polls" is not timed here, but in virtual time (tests/unit/simulation/test_two_polls.py): what is waited for
+comes, and what it costs is counted.
 """
 
 from __future__ import annotations
