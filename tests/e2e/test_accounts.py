@@ -212,7 +212,7 @@ def test_a_dying_secret_serves_what_exists_and_nothing_new(here, sim, operator):
     here.delete("secret", "cloud-credential", wait=False)
     take_up(here)
     take_up(here, "second")
-    reach(here, "gpucloudaccount", "default", "True/Connected", says="The Secret is being deleted")
+    reach(here, "gpucloudaccount", "default", "True/SecretDeleting", says="It stays for GpuVM 'train'.")
     here.apply([gpuvm("late"), gpuvm("later", accountRef={"name": "second"})])
     for name in ("late", "later"):
         reach(here, "gpuvm", name, "False/AccountNotReady", says=WAITS)

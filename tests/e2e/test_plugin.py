@@ -24,6 +24,7 @@ BIN = Path(sys.executable).parent
 CONSOLE_RIGHTS = RBAC.parents[1] / "console-rbac.yaml"
 FLAGS = {"poll_steady_seconds": 0.5, "create_grace_seconds": 1, "cloud_qps": 500, "cloud_burst": 100}
 SLOW = ("--timeout", "120s")
+PASSWORD = "made-up-p4ssphrase"
 
 
 @pytest.fixture
@@ -106,6 +107,36 @@ def test_the_life_of_a_vm_by_the_plugin_alone(here, plugin, sim, operator):
     here.ok("delete", "gsnap/before", "gvm/train", "--wait=false")
     assert ok(plugin("wait", "gvm/train", "gsnap/before", "--for", "gone", *SLOW)).count(": gone") == 2
     assert sim.vms() == []
+
+
+@pytest.mark.parametrize("data", [{"apikey": API_KEY}, {"username": "ann", "password": PASSWORD}], ids=["key", "login"])
+def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(data, here, plugin, sim, operator, control_plane):
+    operator(**FLAGS)
+    here.apply([secret(**data), gpucloudaccount(), gpuvm()])
+    reach(here, "gpuvm", "train", "True/Running")
+    eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers"), what="the Secret to be held")
+    held = here.get("secret", "cloud-credential")["data"]
+    here.delete("secret", "cloud-credential", wait=False)
+    reach(here, "gpucloudaccount", "default", "True/SecretDeleting", says="It stays for GpuVM 'train'.")
+    told = [event for event in here.list("events.events.k8s.io") if event["reason"] == "SecretDeleting"]
+    assert [event["type"] for event in told] == ["Warning"]
+
+    done = plugin("doctor", COLUMNS="80")
+    assert (done.returncode, "1 VM needs it: GpuVM/train." in " ".join(done.stdout.split())) == (3, True)
+    commands = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("kubectl ")]
+    assert len(commands) == 2
+    path = os.pathsep.join([str(control_plane.kubectl.parent), os.environ["PATH"]])
+    environ = {**os.environ, "PATH": path, "KUBECONFIG": str(control_plane.kubeconfig)}
+    for command in commands:
+        subprocess.run(["/bin/sh", "-c", command], env=environ, check=True, timeout=60)  # noqa: S603 - as it is pasted
+    eventually(lambda: here.get("secret", "cloud-credential") is None, 60, "the deletion to end")
+    reach(here, "gpucloudaccount", "default", "True/Connected", says="'cloud-credential-2'")
+    assert here.get("secret", "cloud-credential-2")["data"] == held
+    here.apply(gpuvm("late"))
+    reach(here, "gpuvm", "late", "True/Running")
+    assert plugin("doctor").returncode == 0
+    here.ok("delete", "gpuvm", "--all", "--timeout=60s")
+    sim.assert_empty()
 
 
 def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, operator, control_plane):

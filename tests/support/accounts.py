@@ -111,6 +111,11 @@ def connected(why, given=None, **more):
     return a_row(why, given, Reason.CONNECTED, "True", None, **more)
 
 
+def going(why, given, **more):
+    """A row of an account whose Secret is being deleted: Ready, since its objects are still served."""
+    return a_row(why, given, Reason.SECRET_DELETING, "True", None, **more)
+
+
 def stalled(why, given, reason, **more):
     return a_row(why, given, reason, progress="Stalled", **more)
 

@@ -42,7 +42,7 @@ class FakeApiServer:
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {}
-        self.canned: dict[str, Any] = {}
+        self.canned: dict[str, Any] = {"/api/v1/namespaces/team": {"metadata": {"name": "team"}}}
         self.refused: dict[str, int] = {}  # a beginning of a path -> status
         self.calls: list[tuple[str, str, Any, dict[str, str]]] = []
         self.headers: list[list[tuple[str, str]]] = []  # of each call, with those that stand more than once

@@ -84,6 +84,7 @@ class Reason(StrEnum):
     AVAILABLE = "Available"
     COMPLETED = "Completed"
     CONNECTED = "Connected"
+    SECRET_DELETING = "SecretDeleting"  # noqa: S105 - a word, no secret
     # waiting
     WAITING_FOR_CAPACITY = "WaitingForCapacity"
     SSH_KEYS_NOT_FOUND = "SSHKeysNotFound"

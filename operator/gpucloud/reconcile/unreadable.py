@@ -22,6 +22,7 @@ class Unreadable(Generic[S]):
     """Facts of such an object."""
 
     now: Now
+    kind: str
     meta: ObjectFacts
     status: S
     flaw: str
@@ -32,6 +33,8 @@ def decide(f: Unreadable[S]) -> Plan[S]:
     held = " Deletion is held until then." if f.meta.deleting else ""
     reason = Reason.DELETION_BLOCKED if f.meta.deleting else Reason.INVALID_SPEC
     verdict = stalled(reason, f"This version of the operator cannot read the spec: {f.flaw}. Correct it.{held}"[:32768])
-    paused = pause.message(f.meta.annotations) if pause.is_paused(f.meta.annotations) else None
+    paused = None
+    if pause.is_paused(f.meta.annotations):
+        paused = pause.message(f.meta.annotations, f.kind, f.meta.namespace, f.meta.name)
     conditions = build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused)
     return Plan(status=f.status.model_copy(update={"observed_generation": f.meta.generation, "conditions": conditions}))

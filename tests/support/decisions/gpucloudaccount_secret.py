@@ -25,6 +25,7 @@ from support.accounts import (
     an_account,
     an_account_status,
     connected,
+    going,
     stalled,
     tried_secret,
 )
@@ -45,7 +46,7 @@ HOLDING = {
         Reason.INVALID_SECRET,
         says=("Correct the Secret",),
     ),
-    "hold nothing that is being deleted": connected("the apiserver forbids it", {"secret": a_secret(deleting=True)}),
+    "hold nothing that is being deleted": going("the apiserver forbids it", {"secret": a_secret(deleting=True)}),
     "hold nothing when switched off": connected("the administrator's choice", {"hold_secrets": False}),
     "hold nothing when only watching": connected(
         "it does nothing, and says what it would do", {"limits": WATCHING}, says=("would call HoldSecret",)
@@ -64,28 +65,32 @@ HOLDING = {
         {"hold_secrets": False, "status": an_account_status(held_secret=SECRET)},
         status={"held_secret": None},
     ),
-    "a Secret being deleted, in use: kept": connected(
+    "a Secret being deleted, in use: kept": going(
         "its users need it to their end",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
         status={"held_secret": SECRET},
     ),
-    "a Secret being deleted, unused: freed": connected(
+    "a Secret being deleted, unused: freed": going(
         "nobody needs it", {"secret": a_secret(has_finalizer=True, deleting=True)}, action=FREE
     ),
-    "a Secret being deleted, whose users only wait: freed": connected(
+    "a Secret being deleted, whose users only wait: freed": going(
         "the finalizer stands for what may exist: a wrong key that bought nothing must be deletable",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": ()},
         action=FREE,
-        says=("The Secret is being deleted: nothing new is created with it.",),
+        says=(
+            f"Secret {SECRET!r} is being deleted, which cannot be undone, and nothing new is created with it. Create another",
+        ),
     ),
-    "a Secret being deleted, one user has a VM and one waits: kept": connected(
+    "a Secret being deleted, one user has a VM and one waits: kept": going(
         "the VM needs it to its end",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (SNAPSHOT, VM), "users_with_resources": (VM,)},
-        says=(f"It is deleted after {VM}.",),
+        says=(f"created with it. It stays for {VM}. Create another Secret, and name it in spec.secretRef.",),
         wakes=5,
     ),
-    "a Secret being deleted that another account uses: kept": connected(
-        "it is not ours to free", {"secret": a_secret(has_finalizer=True, deleting=True), "shared": True}
+    "a Secret being deleted that another account uses: kept": going(
+        "it is not ours to free",
+        {"secret": a_secret(has_finalizer=True, deleting=True), "shared": True},
+        says="It stays for another account.",
     ),
     "rotated by name: free the old one": connected(
         "nothing needs it any more, users or not",
@@ -250,7 +255,7 @@ DELETION = {
     "unused as far as is known, and not held: wait all the same": a_row(
         "with the account its users lose their credential", {"meta": GOING, "synced": False}
     ),
-    "a surplus hold, before everything is known: wait": connected(
+    "a surplus hold, before everything is known: wait": going(
         "another account may need it", {"secret": a_secret(has_finalizer=True, deleting=True), "synced": False}
     ),
     "unused: free the Secret first": a_row(

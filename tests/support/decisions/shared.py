@@ -49,7 +49,7 @@ def _safety(k):
             k.leaving | {"meta": noted(deleting=True, PAUSED="true")},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("gpucloud.dev/paused", "Remove the annotation"),
+            says=("gpucloud.dev/paused", "To continue, remove it: kubectl gpucloud resume g", "/train --namespace=team"),
         ),
         'the value "false" does not pause': Row(
             "a template may render it", {"meta": noted(PAUSED="false"), "status": k.settled, "found": k.found()}, **k.ready
@@ -59,7 +59,7 @@ def _safety(k):
             k.leaving | {"meta": noted(PAUSED="yes", deleting=True)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("'yes', neither 'true' nor 'false'", "Remove the annotation"),
+            says=("'yes', neither 'true' nor 'false'", "remove it: kubectl gpucloud resume "),
         ),
         "paused before a new generation was seen is Unknown": Row(
             "an old Ready=True beside a new generation would lie",

@@ -158,6 +158,7 @@ TABLES = {
                 "CredentialsRefused",
                 "InvalidSecret",
                 "SecretNotFound",
+                "SecretDeleting",
                 "TenantMismatch",
                 "EndpointMismatch",
             ),

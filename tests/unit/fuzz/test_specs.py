@@ -198,7 +198,7 @@ def said_of(kind, spec):
     """What is said of an object of this spec, that no apiserver of this version can have let in."""
     item = stored(kind, spec, {})
     if item.spec is None:
-        return unreadable.decide(Unreadable(Now(START, NOW), item.meta, item.status, item.flaw))
+        return unreadable.decide(Unreadable(Now(START, NOW), kind, item.meta, item.status, item.flaw))
     if kind not in ANY:
         return None
     facts = ANY[kind](Random(1))

@@ -11,6 +11,7 @@ from gpucloud.cli.plugin.commands import VERBS
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.objects import Key
 from gpucloud.cli.plugin.options import CLUSTER
+from gpucloud.cli.plugin.page import Line, wrapped
 from support.pluginworld import a_body
 
 SOURCES = Path(advice.__file__).parent
@@ -103,3 +104,68 @@ def spelled():
 
 def test_a_command_for_an_object_always_names_the_namespace():
     assert [found for found in spelled() if "{}" in found[1] and "--namespace={}" not in found[1]] == []
+
+
+PRINTED = [
+    ("Delete it.", ["Delete it."], "no command"),
+    ("Try: kubectl gpucloud retry gvm/a", ["Try:", "kubectl gpucloud retry gvm/a"], "a command after its sentence"),
+    ("kubectl gpucloud retry gvm/a", ["kubectl gpucloud retry gvm/a"], "nothing else"),
+    (
+        "A long sentence before it: kubectl annotate gpuvm a --namespace=team --overwrite gpucloud.dev/buy-anyway=true",
+        ["A long sentence before", "it:", "kubectl annotate gpuvm a --namespace=team --overwrite gpucloud.dev/buy-anyway=true"],
+        "longer than a line: the terminal wraps it, and a paste has no line end",
+    ),
+    (
+        "One: kubectl delete gpuvm a -- or all: kubectl delete gpuvm --all",
+        ["One:", "kubectl delete gpuvm a", "or all:", "kubectl delete gpuvm --all"],
+        "two, as the operator separates them",
+    ),
+    (
+        "See all with 'kubectl gpucloud status -A', or ask.",
+        ["See all with", "'kubectl gpucloud status -A',", "or ask."],
+        "one in quotes, in the middle of a sentence",
+    ),
+    ("Use kubectl gpucloud doctor, or ask.", ["Use", "kubectl gpucloud doctor,", "or ask."], "one without quotes"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown", "why"), PRINTED, ids=[row[2] for row in PRINTED])
+def test_a_command_is_not_broken_into_lines(text, shown, why):
+    assert [line.text for line in wrapped([Line(text)], 24)] == shown, why
+
+
+def test_in_a_pipe_a_message_stays_one_line():
+    text = "Try: kubectl gpucloud retry gvm/a"
+    assert [line.text for line in wrapped([Line(text)], None)] == [text]
+
+
+def test_a_command_in_the_tree_stands_below_its_sentence():
+    found = list(wrapped([Line("Try: kubectl gpucloud retry gvm/a", "-> ", "   ")], 80))
+    assert [(line.lead, line.text) for line in found] == [("-> ", "Try:"), ("   ", "kubectl gpucloud retry gvm/a")]
+
+
+NOW = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+AGAIN = f"kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/reconcile-requested-at={NOW}"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "why"),
+    [
+        (AGAIN, "kubectl gpucloud retry gvm/train --namespace=team", "the verb does the same"),
+        (AGAIN.replace("gpuvm", "gpusnapshot"), "kubectl gpucloud retry gsnap/train --namespace=team", "of any kind"),
+        (AGAIN.replace("reconcile", "reboot"), None, "no verb does that"),
+        ("kubectl annotate gpuvm train --namespace=team gpucloud.dev/x=y", None, "nor this"),
+    ],
+)
+def test_a_verb_of_ours_takes_the_place_of_a_long_command_that_does_the_same(text, shown, why):
+    advice.remember(At())
+    assert advice.pasteable(f"Refused. To try again: {text}") == f"Refused. To try again: {shown or text}", why
+
+
+@pytest.mark.parametrize(
+    ("command", "user"),
+    [("create role x", ""), ("create clusterrolebinding x", ""), ("create secret generic x", " --as=ann")],
+)
+def test_only_a_command_that_gives_a_right_is_for_somebody_else(command, user):
+    advice.remember(At(context="prod", as_user="ann"))
+    assert advice.pasteable(f"kubectl {command}") == f"kubectl create --context=prod{user} {command.removeprefix('create ')}"

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.cli.plugin.findings import Facts, Lease, Severity, examine
+from gpucloud.cli.plugin.doctoring import Facts, Lease, Severity
+from gpucloud.cli.plugin.findings import examine
+from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
@@ -24,6 +26,7 @@ WELL = Facts(
     rights=dict.fromkeys(WANTED_RIGHTS, True),
     operator_namespace="operators",
     leases=(Lease("gpucloud-operator", "pod-1", NOW),),
+    watched=frozenset({"*"}),
     things=(an_account(), a_vpc(), a_vm(), a_snapshot()),
 )
 
@@ -50,6 +53,13 @@ def unpublished():
     return a_vm(status={"conditions": [*a_vm().status["conditions"], failed]})
 
 
+def there(name):
+    return a_vm(name, status={"vmId": f"{name}-x", "state": "ONLINE"})
+
+
+DYING_SECRET = an_account("default", "Ready", "SecretDeleting")
+
+
 def test_nothing_is_found_where_all_is_well():
     assert examine(WELL) == ()
 
@@ -69,7 +79,33 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
         ({"definitions": newer("gpuvms")}, NOTE, "definitions", "it also has spec.onEviction"),
         ({"rights": {**WELL.rights, WANTED_RIGHTS[0]: False}}, NOTE, "rights", f"{WANTED_RIGHTS[0].verb} gpuvpcs"),
         ({"unread": {"gpuvms": "forbidden"}}, ERROR, "rights", "gpuvms could not be looked at: forbidden"),
-        ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train"),
+        ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train within a minute."),
+        (
+            {"things": (a_vm("train", "Unseen"),), "watched": None},
+            ERROR,
+            "operator",
+            "GpuVM/train within a minute, although one runs: it does not seem to watch namespace 'team'.",
+        ),
+        (
+            {"things": (a_vm("train", "Unseen"),), "watched": frozenset({"ml", "web"})},
+            ERROR,
+            "operator",
+            "No operator in namespace 'operators' watches namespace 'team': it watches namespaces 'ml', 'web' only.",
+        ),
+        (
+            {"namespace": None, "watched": frozenset({"ml"})},
+            ERROR,
+            "operator",
+            "No operator in namespace 'operators' watches namespace 'team': it watches namespace 'ml' only.",
+        ),
+        ({"things": (), "watched": None}, NOTE, "operator", "Whether the operator watches namespace 'team' cannot be told"),
+        (
+            {"things": (), "namespace": "tema", "namespaces": ("default", "team")},
+            ERROR,
+            "namespace",
+            "There is no namespace 'tema'. Did you mean team?",
+        ),
+        ({"things": (), "namespaces": ()}, ERROR, "namespace", "There is no namespace 'team'."),
         (
             {"leases": (Lease("gpucloud", "pod-1", NOW - timedelta(minutes=5)),)},
             ERROR,
@@ -96,6 +132,13 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
         ),
         ({"things": (a_vpc(**asked("reconcile")),)}, WARNING, "operator", "reconcile-requested-at of GpuVpc/lab"),
         ({"things": (an_account("default", "Working", "SecretNotFound"),)}, WARNING, "accounts", "SecretNotFound"),
+        (
+            {"things": (DYING_SECRET, there("a"), there("b"), a_vm("c"))},
+            WARNING,
+            "accounts",
+            "SecretDeleting: default is SecretDeleting. 2 VMs need it: GpuVM/a, GpuVM/b.",
+        ),
+        ({"things": (DYING_SECRET,)}, WARNING, "accounts", "SecretDeleting: default is SecretDeleting."),
         ({"things": (a_vm("train", "Stalled", "Rejected"),)}, ERROR, "stalled", "Rejected: train is Rejected."),
         (
             {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},
@@ -235,6 +278,55 @@ def test_advice_that_buys_or_destroys_says_so(name, effect):
 def test_a_value_that_steers_a_terminal_stands_in_no_command():
     (found,) = examine(replace(WELL, things=(a_vm(annotations={"gpucloud.dev/pause": "1\x1b[2J"}),)))
     assert found.advice == "kubectl annotate gpuvm/train gpucloud.dev/pause- --namespace=team"
+
+
+HELD_BACK = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
+
+
+@pytest.mark.parametrize("reason", ["DeletionHeld", "Rejected"])
+def test_who_waits_is_told_apart_from_a_command_that_ends_a_message(reason):
+    vpc = a_vpc("lab", "Stalled", reason, message=HELD_BACK)
+    (found,) = examine(replace(WELL, things=(vpc, a_vm("train", "Working", "DependencyNotReady"))))
+    assert found.message.endswith(f"{HELD_BACK} -- 1 waits for it: GpuVM/train.")
+
+
+def test_a_secret_that_is_being_deleted_is_replaced_by_a_copy():
+    """tests/e2e/test_plugin.py carries these commands out."""
+    (found,) = examine(replace(WELL, things=(DYING_SECRET,)))
+    copy, use = [part.rpartition(": kubectl ")[2] for part in found.advice.split(" -- ")]
+    assert copy.startswith("get secret credential --namespace=team -o go-template='")
+    assert copy.endswith("kubectl create secret generic credential-2 --namespace=team --from-env-file=/dev/stdin")
+    assert use == (
+        "patch gpucloudaccount default --namespace=team --type=merge "
+        """--patch '{"spec":{"secretRef":{"name":"credential-2"}}}'"""
+    )
+
+
+def a_pod(args=("operator",), **env):
+    container = {"args": list(args), "env": [{"name": name, **value} for name, value in env.items()]}
+    return {"spec": {"containers": [container]}}
+
+
+BY_VARIABLE = a_pod(GPUCLOUD_NAMESPACE={"value": "team, ml"})
+
+
+@pytest.mark.parametrize(
+    ("pods", "found", "why"),
+    [
+        ((a_pod(),), {"*"}, "all, when nothing is said"),
+        ((a_pod(["operator", "--namespace", "team", "--namespace=ml"]),), {"team", "ml"}, "flags, in both forms"),
+        ((BY_VARIABLE,), {"team", "ml"}, "the chart's watchNamespaces"),
+        ((a_pod(["--namespace=web"], GPUCLOUD_NAMESPACE={"value": "team"}),), {"web"}, "a flag wins over the variable"),
+        ((BY_VARIABLE, a_pod(["--namespace=web"])), {"team", "ml", "web"}, "two operators"),
+        ((BY_VARIABLE, a_pod(["--config", "x.yaml"])), None, "a file may say something else"),
+        ((a_pod(GPUCLOUD_CONFIG={"value": "x.yaml"}),), None, "so may this one"),
+        ((a_pod(GPUCLOUD_NAMESPACE={"valueFrom": {}}),), None, "the value stands elsewhere"),
+        ((), None, "no pod is to be seen"),
+        (({"spec": None},), None, "nor a container"),
+    ],
+)
+def test_which_namespaces_operators_watch(pods, found, why):
+    assert watched(pods) == (None if found is None else frozenset(found)), why
 
 
 def test_a_young_object_gives_the_operator_time():

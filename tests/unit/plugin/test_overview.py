@@ -89,6 +89,13 @@ def test_what_is_missing_names_what_may_be_meant():
     assert "There is no GpuVpc/lab in namespace 'team'. Did you mean labs? Create it" in text_of(overview.as_lines(world, NOW))
 
 
+def test_an_account_that_is_ready_and_calls_a_person_says_why():
+    account = an_account("default", "Ready", "SecretDeleting", message="Secret 'credential' is being deleted.")
+    assert "Ready  SecretDeleting\n   Secret 'credential' is being deleted." in text_of(
+        overview.as_lines(World.of((account,)), NOW)
+    )
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_message_is_wrapped_and_never_cut(width):
     text = text_of(overview.as_lines(CHAIN, NOW), width)
@@ -105,7 +112,7 @@ def test_named_objects_show_what_they_hang_on_and_their_events_and_no_others():
         "GpuVpc/lab",
         "GpuVM/train",
         "GpuSnapshot/before",
-        "OrderFailed: no room (3 times)",
+        "OrderFailed (3 times): no room",
     ):
         assert shown in text
     assert "GpuVM/well" not in text

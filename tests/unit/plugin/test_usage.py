@@ -115,6 +115,13 @@ def test_the_help_of_a_verb_names_all_that_it_takes(verb, capsys):
     assert all(f"kubectl gpucloud {example}" in out for example in VERBS[verb].examples)
 
 
+def test_a_command_in_a_help_is_one_line(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    entry.main(["retain", "--help"])
+    undo = """kubectl patch gpuvm train --type=merge --patch '{"spec":{"deletion":{"policy":"Delete"}}}'"""
+    assert undo in capsys.readouterr().out.splitlines()
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_help_of_a_verb_names_its_values_for_people(verb, capsys):
     """Not by the names that the code has for them, and without marks of another form than a terminal's."""

@@ -163,7 +163,10 @@ def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, 
     api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
     code, _, err = plugin(verb, "train")
     assert code == 0, why
-    assert ("GpuVM/train is paused" in err) is held, why
+    assert (
+        "GpuVM/train is paused: nothing happens until the pause ends. To end it: kubectl gpucloud resume gvm/train "
+        "--namespace=team\n" in err
+    ) is held, why
 
 
 @pytest.mark.parametrize(("verb", "more", "held", "why"), PAUSES)
@@ -298,7 +301,7 @@ def test_findings_that_say_the_same_are_shown_once(api, plugin):
     _, out, _ = plugin("doctor")
     assert out.count("Paused by the annotation") == 1
     assert "GpuVM/a, GpuVM/b in team: Paused by the annotation" in out
-    assert all(f"-> kubectl gpucloud resume gvm/{name} --namespace=team" in out for name in ("a", "b"))
+    assert all(f"-> Run: kubectl gpucloud resume gvm/{name} --namespace=team\n" in out for name in ("a", "b"))
     _, out, _ = plugin("doctor", "-o", "json")
     assert [item["object"]["name"] for item in json.loads(out)["findings"] if item["check"] == "paused"] == ["a", "b"]
 
@@ -334,7 +337,7 @@ def test_doctor_notes_that_it_cannot_know_of_an_operator(api, plugin, leases, sa
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(401, "log in to the cluster again"), (403, "ask for the right"), (404, "CRDs"), (500, "try again")],
+    [(401, "log in to the cluster again"), (403, "or ask for the right. An administrator"), (404, "CRDs"), (500, "try again")],
 )
 def test_a_refusal_is_one_sentence_with_what_to_do(api, plugin, status, says):
     api.refused["/apis/gpucloud.dev"] = status

@@ -110,6 +110,14 @@ def test_a_terminal_is_drawn_over_from_its_first_line(terminal):
     assert written() == "\x1b[Hone\x1b[K\ntwo\x1b[K\n\x1b[J"
 
 
+def test_a_command_that_the_terminal_wraps_counts_as_several_lines(terminal):
+    stream, written = terminal
+    show.screen([Line(text) for text in ("one", f"Try: kubectl gpucloud retry {'x' * 40}", "two", "three")], stream)
+    lines = written().replace("\x1b[K", "").splitlines()
+    assert lines[:2] == ["\x1b[Hone", "Try:"]
+    assert lines[2] == "3 more lines: enlarge the terminal, or name objects.", "the command would take three of the five"
+
+
 def test_a_page_that_is_too_long_says_how_much_is_left_out(terminal):
     stream, written = terminal
     show.screen([Line(f"line {number}") for number in range(6)], stream)
@@ -139,7 +147,7 @@ def test_a_watch_in_a_pipe_shows_a_change_and_ends_by_ctrl_c(api, tmp_path):
         out, err = process.communicate()
     assert process.returncode == 130
     assert "\x1b" not in out
-    assert err.startswith("kubectl gpucloud: interrupted")
+    assert err == "", "nothing was asked for, so there is nothing to say"
 
 
 @pytest.mark.parametrize(
@@ -261,6 +269,8 @@ def test_a_vm_is_one_line_of_80_columns(how, name, configuration):
     assert all(word in found[place] for word in (how, "198.51.100.200", "$12.05/h"))
     assert ("A100" in found[place]) is configuration
     assert "A100" not in "".join(found[place + 1 : place + 2]), "it is not wrapped"
+    said = "Configurations that do not fit are left out: use -o wide, or a wider terminal."
+    assert (said in found) is not configuration, "what is left out is said once, at the end"
     (whole,) = [line for line in lines_of(vm, None) if f"─ GpuVM/{name}" in line]
     assert whole.endswith("$12.05/h  A100_40GB_PCIe_1x"), "in a pipe nothing is left out"
 
@@ -357,5 +367,26 @@ def test_logs_follow_until_ctrl_c(api, plugin, monkeypatch):
     api.add(a_body("GpuVM", "train", status=STATUS))
     monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud("a\n\x1b[31mb", "a\n\x1b[31mb\nc"))
     monkeypatch.setattr(watching, "LOG_SECONDS", 0)
-    code, out, _ = plugin("logs", "train", "--tail", "1", "-f")
-    assert (code, out) == (130, "[31mb\nc\n")
+    assert plugin("logs", "train", "--tail", "1", "-f") == (130, "[31mb\nc\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("stop train --wait", True),
+        ("retry train --wait", True),
+        ("snapshot train --wait", True),
+        ("wait train", False),
+        ("status -w", False),
+    ],
+)
+def test_ctrl_c_says_that_the_operator_goes_on_only_where_something_was_asked_of_it(words, told, api, plugin, monkeypatch):
+    def ctrl_c(_):
+        raise KeyboardInterrupt
+
+    api.add(a_body("GpuVM", "train", "Working"))
+    monkeypatch.setattr("time.sleep", ctrl_c)
+    code, _, err = plugin(*words.split())
+    assert code == 130
+    assert ("interrupted; the operator still carries out what was requested." in err) is told
+    assert plugin("status", "-w")[2] == "", "what an earlier call has asked for is another matter"

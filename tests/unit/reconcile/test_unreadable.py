@@ -15,7 +15,7 @@ FLAW = "spec.cluster: Field required"
 
 def decided(*, deleting=False, status=None, flaw=FLAW):
     meta = an_object(deleting=deleting, generation=3)
-    return decide(Unreadable(Now(START, NOW), meta, status or GpuVMStatus(), flaw))
+    return decide(Unreadable(Now(START, NOW), "GpuVM", meta, status or GpuVMStatus(), flaw))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds import names
+from gpucloud.kinds.meta import Annotation
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -19,10 +22,15 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.page import Line
 
 KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "get", "label", "patch", "wait")
-GRANT = "kubectl create"  # gives a right: for an administrator, who is not the user that ``--as`` names
+GRANT = re.compile(r" (cluster)?role(binding)?\b")  # created for the user that ``--as`` names, by an administrator
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _OURS = rf"(?P<ours>gpucloud (?!(?:{'|'.join(CLUSTERLESS)})\b)[a-z]+)"
 _COMMAND = re.compile(rf"(?<![\w-])kubectl (?:{_OURS}|{'|'.join(KUBECTL)})(?![\w-])(?=(?P<rest>[^'\n]*))")
+_AGAIN = re.compile(  # a verb of ours does what the operator asks for without it
+    rf"kubectl annotate (?P<kind>[a-z]+) (?P<name>\S+) --namespace=(?P<namespace>\S+) --overwrite "
+    rf"{re.escape(Annotation.RECONCILE_REQUESTED_AT)}=\$\([^)]*\)"
+)
+_SHORT = {item.kind.lower(): item.short for item in names.KINDS}
 _NAMESPACED = re.compile(r" (?:--namespace\b|-n\b|--all-namespaces\b|-A\b)")
 _AT: ContextVar[At | None] = ContextVar("at", default=None)
 
@@ -33,20 +41,22 @@ def remember(at: At) -> None:
 
 
 def pasteable(text: str) -> str:
-    """Return a text with the options that were given in each of its commands.
+    """Return a text with the options that were given in each of its commands; where a verb of ours does the same, with that.
 
     The namespace is added to our own verbs only, where the command names none: kubectl's commands that need one have it.
     """
     at = _AT.get()
     if at is None or "kubectl " not in text:
         return text
+    text = _AGAIN.sub(_retry, text)
     cluster = _options(("kubeconfig", at.kubeconfig), ("context", at.context))
     user = _options(("as", at.as_user), *(("as-group", group) for group in at.as_groups))
     namespace = f" --namespace={shlex.quote(at.namespace)}" if at.namespace else ""
 
     def with_options(found: re.Match[str]) -> str:
         lacks = found["ours"] and not _NAMESPACED.search(found["rest"])
-        return found[0] + (cluster if found[0] == GRANT else cluster + user) + (namespace if lacks else "")
+        grants = found[0] == "kubectl create" and GRANT.match(found["rest"])
+        return found[0] + (cluster if grants else cluster + user) + (namespace if lacks else "")
 
     return _COMMAND.sub(with_options, text)
 
@@ -54,6 +64,11 @@ def pasteable(text: str) -> str:
 def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
     """Return lines of which the same is true."""
     return (replace(line, text=pasteable(line.text)) for line in lines)
+
+
+def _retry(found: re.Match[str]) -> str:
+    short = _SHORT.get(found["kind"])
+    return found[0] if short is None else f"kubectl gpucloud retry {short}/{found['name']} --namespace={found['namespace']}"
 
 
 def _options(*given: tuple[str, object]) -> str:

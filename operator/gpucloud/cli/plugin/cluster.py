@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
+from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean, near
@@ -94,6 +94,7 @@ class Cluster:
         """Change fields or annotations of this very object: another one of its name, made meanwhile, is left alone."""
         key, query = item.key, {"fieldManager": FIELD_MANAGER}
         change = {**body, "metadata": {**body.get("metadata", {}), "uid": item.uid}}
+        REQUESTED.set(True)  # before the call, which may arrive although its answer does not
         try:
             return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
@@ -103,6 +104,7 @@ class Cluster:
         """Make an object."""
         body = {"apiVersion": API_VERSION, "kind": key.kind, "metadata": {"name": key.name}, "spec": spec}
         query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+        REQUESTED.set(True)
         try:
             return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
@@ -158,6 +160,19 @@ class Cluster:
             return self.api.call("GET", path, query)
         except RefusedError:
             return None
+
+    def other_namespaces(self, name: str) -> tuple[str, ...] | None:
+        """The namespaces that there are, if this is none of them; None when it is there, or that may not be seen.
+
+        Those that may not be listed are left out.
+        """
+        try:
+            self.api.call("GET", f"/api/v1/namespaces/{quote(name, safe='')}")
+        except RefusedError as error:
+            if error.status == 404:
+                listed = (self.read("/api/v1/namespaces") or {}).get("items") or ()
+                return tuple(str(item["metadata"]["name"]) for item in listed)
+        return None
 
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         """``data`` of a Secret, or None when it is not there or may not be read."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import advice, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
-from gpucloud.cli.plugin.errors import MEANINGS, ExitCode, PluginError
+from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
 from gpucloud.cli.plugin.text import clean, near, printable
@@ -26,12 +26,15 @@ DEBUG = "GPUCLOUD_DEBUG"
 def main(argv: Sequence[str]) -> int:
     """Run one verb and return its exit code."""
     advice.remember(At())  # what an earlier call in this process was given
+    REQUESTED.set(False)
     try:
         code = _dispatch(argv)
         sys.stdout.flush()
     except PluginError as error:
         return _failed(str(error), error.code)
     except KeyboardInterrupt:
+        if not REQUESTED.get():
+            return ExitCode.INTERRUPTED
         return _failed("interrupted; the operator still carries out what was requested.", ExitCode.INTERRUPTED)
     except BrokenPipeError:  # `... | head` is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from enum import IntEnum
 
 
@@ -22,8 +23,9 @@ MEANINGS = {
     ExitCode.MISUSED: "wrong usage: an unknown verb, option, kind or value",
     ExitCode.FOUND: "found: an object that is Stalled, or paused before it is as asked; a finding of doctor; an orphan",
     ExitCode.TIMED_OUT: "--timeout passed before the objects were as asked",
-    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; the operator still carries out what was requested",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C; what was requested before is still carried out",
 }
+REQUESTED: ContextVar[bool] = ContextVar("requested", default=False)  # whether this call has asked the operator for something
 
 
 class PluginError(Exception):

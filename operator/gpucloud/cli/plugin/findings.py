@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import rights
+from gpucloud.cli.plugin import accountfindings, operatorfindings, rights
 from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.crdfields import fields_of
+from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.effects import EFFECTS
-from gpucloud.cli.plugin.objects import ACCOUNT, SNAPSHOT, VM, Key, Thing, moment
+from gpucloud.cli.plugin.objects import SNAPSHOT
+from gpucloud.cli.plugin.page import followed_by
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.text import ago, few
 from gpucloud.cli.plugin.world import World, causes
@@ -23,67 +23,15 @@ from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, C
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
-from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
 
-PATIENCE = timedelta(minutes=1)  # an operator that runs has looked at a new object long before
-ANSWER = timedelta(minutes=5)  # to a request; a cloud that is away for a moment delays it (--blind-after-seconds)
+    from gpucloud.cli.plugin.objects import Key, Thing
+
 DELETION = timedelta(minutes=10)
-SILENCE = timedelta(minutes=1)  # of the holder of a Lease, whatever our clock's error
 OURS = f"{GROUP}/"
-ANSWERS = {  # where the status answers a request
-    Annotation.RESTART_REQUESTED_AT: "lastHandledRestartAt",
-    Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
-}
-ALIVE = "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log."
 TRUTHS = {Annotation.BUY_ANYWAY: "true"}
-
-
-class Severity(StrEnum):
-    """How grave: an error or a warning makes doctor's exit code 3; a note does not."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What is wrong, with which object, and what to do."""
-
-    severity: Severity
-    check: str
-    message: str
-    advice: str
-    key: Key | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """Who leads, and when that was last renewed."""
-
-    name: str
-    holder: str
-    renewed: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What doctor has gathered. None: it could not be seen."""
-
-    now: datetime
-    namespace: str | None  # None: all
-    who: str
-    kinds: frozenset[str] | None  # plurals that the apiserver serves in our version
-    definitions: Mapping[str, Mapping[str, Any]]  # by plural, those that may be read
-    rights: Mapping[Right, bool]
-    operator_namespace: str
-    leases: tuple[Lease, ...] | None  # of operators of ours, in that namespace
-    things: tuple[Thing, ...] = ()
-    unread: Mapping[str, str] = field(default_factory=dict)  # by plural, why they could not be listed
 
 
 def examine(facts: Facts) -> tuple[Finding, ...]:
@@ -98,7 +46,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
+            "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/",
         )
         return
     for definition in ALL_DEFINITIONS:
@@ -107,7 +55,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
+                "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -124,7 +72,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {few(missing)}.",
-            "Update the CRDs before the operator: kubectl apply --server-side -f crds/.",
+            "Update the CRDs before the operator: kubectl apply --server-side -f crds/",
         )
     if more:
         yield Finding(
@@ -166,94 +114,6 @@ def _rights(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _unseen(facts: Facts) -> Iterator[Finding]:
-    unseen = [item for item in facts.things if standing(item) is Standing.UNSEEN and _age(facts, item) > PATIENCE]
-    if unseen:
-        names = few([str(item.key) for item in unseen])
-        yield Finding(
-            Severity.ERROR,
-            "operator",
-            f"No operator has looked at {names} within a minute.",
-            ALIVE,
-        )
-
-
-def _unanswered(facts: Facts) -> Iterator[Finding]:
-    """An operator that has stopped leaves its last words behind; that it does not answer shows it all the same."""
-    for annotation in ANSWERS:
-        names = [str(item.key) for item in facts.things if _ignored(facts, item, annotation)]
-        if names:
-            yield Finding(
-                Severity.WARNING,
-                "operator",
-                f"No operator has answered {annotation} of {few(names)} within 5 minutes: none seems to look there.",
-                ALIVE,
-            )
-
-
-def _ignored(facts: Facts, item: Thing, annotation: Annotation) -> bool:
-    """Whether an operator would have answered this request long ago. As it does, only the beginning of a long one counts."""
-    asked = str(item.annotations.get(annotation) or "")[:MAX_TEXT]
-    if not asked or not _answerable(item, annotation) or item.status.get(ANSWERS[annotation]) == asked:
-        return False
-    since = moment(asked)  # a text that is no time does not tell when it was set
-    return (_age(facts, item) if since is None else facts.now - since) > ANSWER
-
-
-def _answerable(item: Thing, annotation: Annotation) -> bool:
-    """Whether an operator that is well answers: not while held back, deleting, or before it could read the spec."""
-    if item.paused or item.deleting is not None:
-        return False
-    if annotation is Annotation.RESTART_REQUESTED_AT:  # a VM in any other state may have to get out of that first
-        return item.key.kind == VM and standing(item) is Standing.READY
-    unread = standing(item) is Standing.UNSEEN or reason(item) == Reason.INVALID_SPEC
-    return item.key.kind != ACCOUNT and not unread
-
-
-def _leaders(facts: Facts) -> Iterator[Finding]:
-    for lease in facts.leases or ():
-        silent = lease.renewed is None or facts.now - lease.renewed > SILENCE
-        if not lease.holder or silent:
-            yield Finding(
-                Severity.ERROR,
-                "operator",
-                _silence(facts, lease),
-                "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
-                "If the clock of this machine is wrong, correct it.",
-            )
-    if not facts.leases:
-        where = f"in namespace {facts.operator_namespace!r}"
-        why = f"you may not see the Leases {where}" if facts.leases is None else f"no Lease of one is {where}"
-        yield Finding(
-            Severity.NOTE,
-            "operator",
-            f"Whether an operator runs now cannot be told: {why}. If none does, the objects show what the last one wrote.",
-            "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
-            "Lease: look at its pods, or at the terminal in which it runs.",
-        )
-
-
-def _silence(facts: Facts, lease: Lease) -> str:
-    last = None if lease.renewed is None else f"{ago(facts.now - lease.renewed)} ago"
-    if not lease.holder:
-        return f"Nobody leads: nobody holds the Lease {lease.name}{f', which was last renewed {last}' if last else ''}."
-    return (
-        f"Nobody leads: {lease.holder} holds the Lease {lease.name} and {f'renewed it {last}' if last else 'never renewed it'}."
-    )
-
-
-def _accounts(facts: Facts) -> Iterator[Finding]:
-    for item in facts.things:
-        if item.key.kind == ACCOUNT and standing(item) in {Standing.WORKING, Standing.UNKNOWN}:
-            yield Finding(
-                Severity.WARNING,
-                "accounts",
-                f"{reason(item)}: {message(item)}",
-                f"Objects that use it wait. Do as the message says. More: kubectl gpucloud explain {reason(item)}",
-                item.key,
-            )
-
-
 def _stuck(facts: Facts) -> Iterator[Finding]:
     """Root causes only: who waits for one of them is named with it."""
     waiting = {cause.key: cause for cause in causes(World.of(facts.things, facts.unread))}
@@ -263,7 +123,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "missing",
-                f"There is no {key}.{cause.meant}{names}",
+                followed_by(f"There is no {key}.{cause.meant}", names),
                 "Create it; or, if its name is wrong, delete those objects and create them again.",
                 key,
             )
@@ -271,12 +131,12 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "brake",
-                f"{message(cause.thing)}{names}",
+                followed_by(message(cause.thing), names),
                 "Release it as the message says, or keep the VM.",
                 key,
             )
         elif cause.standing is Standing.STALLED:
-            words = f"{reason(cause.thing)}: {message(cause.thing)}{names}"
+            words = followed_by(f"{reason(cause.thing)}: {message(cause.thing)}", names)
             yield Finding(
                 Severity.ERROR,
                 "stalled",
@@ -290,7 +150,7 @@ def _waiting(names: list[str]) -> str:
     """Who waits for a cause, as the sentence after its message."""
     if not names:
         return ""
-    return f" {len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {few(names)}."
+    return f"{len(names)} {'waits' if len(names) == 1 else 'wait'} for it: {few(names)}."
 
 
 def _deletions(facts: Facts) -> Iterator[Finding]:
@@ -312,7 +172,7 @@ def _paused(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "paused",
-                f"{pause.message(item.annotations)} Until then nothing is created, switched or destroyed, deletion included.",
+                f"{pause.cause(item.annotations)} Nothing is created, switched or destroyed, deletion included.",
                 item.key.command("resume"),
                 item.key,
             )
@@ -372,21 +232,18 @@ def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     _definitions,
     _rights,
-    _unseen,
-    _unanswered,
-    _leaders,
-    _accounts,
+    operatorfindings.namespace,
+    operatorfindings.unseen,
+    operatorfindings.unanswered,
+    operatorfindings.leaders,
+    accountfindings.accounts,
+    accountfindings.secrets,
     _stuck,
     _deletions,
     _paused,
     _unpublished,
     _annotations,
 )
-
-
-def _age(facts: Facts, item: Thing) -> timedelta:
-    """Since when the operator could have looked; an edit's own time is not known, so an object's age must do."""
-    return timedelta.max if item.created is None else facts.now - item.created
 
 
 def _where(facts: Facts) -> str:

@@ -6,6 +6,8 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin.page import Line, wrapped
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -64,8 +66,8 @@ def _rows(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    paragraphs = [textwrap.fill(" ".join(part.split()), _width(), break_on_hyphens=False) for part in text.split("\n\n")]
-    return ["\n\n".join(paragraphs)]
+    paragraphs = [wrapped([Line(" ".join(part.split()))], _width()) for part in text.split("\n\n")]
+    return ["\n\n".join("\n".join(line.text for line in lines) for lines in paragraphs)]
 
 
 def _width() -> int:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
-from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing
+from gpucloud.cli.plugin.standing import Standing, is_unread, message, pause_message, reason, standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
 from gpucloud.kinds.meta import ConditionType, Reason, rfc3339
-from gpucloud.reconcile import pause
 from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ DETAILS = {item.kind: item.details for item in names.KINDS}
 WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
+READY_AND_CALLS = frozenset({Reason.SECRET_DELETING})  # reasons of an object that is Ready, and that a person must see
+NARROW = "Configurations that do not fit are left out: use -o wide, or a wider terminal."
 NEXT = "Nothing moves here? 'kubectl gpucloud doctor --namespace={}' looks for the reason."
 
 
@@ -103,6 +104,7 @@ def as_lines(
         scope = _Scope(concerned, {cause.key for cause in here}, wide)
         for top in tops:
             yield from _branch(world, top, ("", ""), scope)
+    yield Line(NARROW, style="dim", tells_of_spare=True)
     for key, recorded in (events or {}).items():
         yield from _events(key, tuple(recorded))
     if unseen := [cause.key.namespace for cause in found if cause.thing is not None and is_unread(cause.thing)]:
@@ -258,10 +260,10 @@ def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -
     waits = world.waits_for(item)
     if waits:
         yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
-    if how is not Standing.READY and key not in scope.told:
-        yield Line(message(item), inner, inner)
+    if (how is not Standing.READY or why in READY_AND_CALLS) and key not in scope.told:
+        yield Line(message(item), inner, inner, "" if how is not Standing.READY else "yellow")
     if paused:
-        yield Line(pause.message(item.annotations), inner, inner)
+        yield Line(pause_message(item), inner, inner)
     unpublished = item.condition(ConditionType.PUBLICATION_FAILED)
     if unpublished is not None:
         yield Line(f"{unpublished.type} {unpublished.reason}: {unpublished.message}", inner, inner, "yellow")
@@ -302,7 +304,7 @@ def _events(key: Key, events: tuple[Event, ...]) -> Iterator[Line]:
     for event in events:
         at = rfc3339(event.at) if event.at is not None else "-"
         times = f" ({event.count} times)" if event.count > 1 else ""
-        yield Line(f"{event.reason}: {event.note}{times}", f"  {at}  ", "    ", "yellow" if event.type == "Warning" else "")
+        yield Line(f"{event.reason}{times}: {event.note}", f"  {at}  ", "    ", "yellow" if event.type == "Warning" else "")
 
 
 def _object(world: World, item: Thing, now: datetime) -> dict[str, Any]:

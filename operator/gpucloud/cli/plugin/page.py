@@ -1,7 +1,8 @@
-"""What is to be shown: lines with a style, wrapped at a width or not at all; no message is cut. Pure."""
+"""What is to be shown: lines with a style, wrapped at a width or not at all; no message is cut, no command broken. Pure."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ STYLES = {
     Standing.READY: "green",
 }
 NARROWEST = 20  # a message is not pressed into less, however deep it stands
+# A command to paste: behind a colon, up to the end of the text or to " -- ". Others stand in a sentence, most in quotes.
+_COMMAND = re.compile(r"(?:(?<=: )|^)kubectl [a-z].*?(?= -- |$)")
+_WITHIN = re.compile(r"'kubectl [^']*'|kubectl(?: gpucloud)? [a-z-]+")
+_SPACE = "\0"  # in place of a space at which no line may end
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Line:
     """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``.
 
     ``growing`` follows the text; it changes with time alone, so pages that differ in nothing else are equal.
-    ``spare`` follows both where the width allows it, and is left out elsewhere.
+    ``spare`` follows both where the width allows it, and is left out elsewhere. A line that ``tells_of_spare`` is shown only
+    behind one whose spare part was left out.
     """
 
     text: str
@@ -37,21 +43,49 @@ class Line:
     style: str = ""
     spare: str = ""
     growing: str = field(default="", compare=False)
+    tells_of_spare: bool = False
+
+
+def followed_by(message: str, more: str) -> str:
+    """A message and what is said after it, apart from a command that ends the message."""
+    ends_in_command = any(command.end() == len(message) for command in _COMMAND.finditer(message))
+    return f"{message}{' -- ' if ends_in_command else ' '}{more}" if more else message
 
 
 def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
-    """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe)."""
+    """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe).
+
+    A command to paste is one line, however long: a terminal wraps it without a line end, which a paste would carry out.
+    """
+    left_out = False
     for line in lines:
+        if line.tells_of_spare and not left_out:
+            continue
         given = replace(line, text=line.text + line.growing, growing="")
         whole = replace(given, text=f"{given.text}  {given.spare}", spare="") if given.spare else given
         shown = whole if _fits(whole, width) else replace(given, spare="")
-        if width is None or _fits(shown, width):
+        left_out = left_out or (shown is not whole and bool(given.spare))
+        if width is None or (_fits(shown, width) and not _COMMAND.search(shown.text)):
             yield shown
             continue
-        room = max(width - len(shown.lead), NARROWEST)
-        parts = textwrap.wrap(shown.text, room, break_long_words=False, break_on_hyphens=False)
-        for place, part in enumerate(parts):
+        for place, part in enumerate(_broken(shown.text, max(width - len(shown.lead), NARROWEST))):
             yield Line(part, shown.lead if place == 0 else shown.hang, shown.hang, shown.style)
+
+
+def _broken(text: str, room: int) -> Iterator[str]:
+    """A text as lines: its sentences in this room, each command to paste on a line of its own."""
+    rest = text
+    while (command := _COMMAND.search(rest)) is not None:
+        yield from _sentences(rest[: command.start()], room)
+        yield command[0]
+        rest = rest[command.end() :].removeprefix(" -- ")
+    yield from _sentences(rest, room)
+
+
+def _sentences(text: str, room: int) -> Iterator[str]:
+    whole = _WITHIN.sub(lambda found: found[0].replace(" ", _SPACE), text)
+    for part in textwrap.wrap(whole, room, break_long_words=False, break_on_hyphens=False):
+        yield part.replace(_SPACE, " ")
 
 
 def _fits(line: Line, width: int | None) -> bool:

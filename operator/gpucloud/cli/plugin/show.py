@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpucloud.cli.plugin.advice import pasteable, pasteable_lines
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.page import Line
 
-SGR = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
+SGR = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35", "cyan": "36"}
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 HOME, TO_END_OF_LINE, TO_END_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # the alternate screen, without a cursor
 ASCII = str.maketrans({"│": "|", "├": "|", "└": "`", "─": "-", "…": "."})
@@ -53,12 +56,18 @@ def full_screen(stream: TextIO) -> Iterator[None]:
 
 def screen(found: Iterable[Line], stream: TextIO) -> None:
     """Draw a page in place of the last one. What does not fit on the terminal is counted on its last line."""
-    texts, height = _drawn(found, stream), os.get_terminal_size(stream.fileno()).lines
-    if height and len(texts) >= height:  # one line is left for the cursor
-        left = len(texts) - (height - 2)
-        texts = [*texts[: height - 2], f"{left} more lines: enlarge the terminal, or name objects."]
+    texts, size = _drawn(found, stream), os.get_terminal_size(stream.fileno())
+    ends = list(accumulate(_rows(text, size.columns) for text in texts))
+    if size.lines and ends and ends[-1] >= size.lines:  # one line is left for the cursor
+        shown = sum(end <= size.lines - 2 for end in ends)
+        texts = [*texts[:shown], f"{len(texts) - shown} more lines: enlarge the terminal, or name objects."]
     stream.write(HOME + "".join(f"{text}{TO_END_OF_LINE}\n" for text in texts) + TO_END_OF_SCREEN)
     stream.flush()
+
+
+def _rows(text: str, columns: int) -> int:
+    """How many rows of the terminal a text takes: a command is longer than a row, perhaps."""
+    return max(1, -(-len(COLOUR.sub("", text)) // columns)) if columns else 1
 
 
 def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:

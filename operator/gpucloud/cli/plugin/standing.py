@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import ConditionType
+from gpucloud.reconcile import pause
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Thing
@@ -69,7 +70,7 @@ def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
     if is_unread(item):
         return (
-            f"{unseen(item)} If it has not within a minute, none runs, or none watches namespace {item.key.namespace!r}: run "
+            f"{unseen(item)} If it has not within a minute, none runs, or none watches namespace {item.key.namespace!r}: "
             f"kubectl gpucloud doctor --namespace={item.key.namespace}"
         )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):
@@ -77,6 +78,11 @@ def message(item: Thing) -> str:
         if found is not None and (kind is ConditionType.READY or found.status == "True"):
             return found.message
     return ""
+
+
+def pause_message(item: Thing) -> str:
+    """Why a paused object is paused, and the command that ends the pause."""
+    return pause.message(item.annotations, item.key.kind, item.key.namespace, item.key.name)
 
 
 def _true(item: Thing, kind: ConditionType) -> bool:

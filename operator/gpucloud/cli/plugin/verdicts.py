@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
+from gpucloud.kinds.meta import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,8 +70,9 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
     how = standing(item)
     words = f"{reason(item)}: {message(item)}" if not is_unread(item) else unseen(item)
     if item.paused and (how is not Standing.READY or aim.goal is Goal.GONE):
+        said = "" if reason(item) == Reason.PAUSED else f" ({words})"
         return Verdict(
-            Outcome.FAILED, f"it is paused, and nothing is done to it before: {key.command('resume')} ({words})", how
+            Outcome.FAILED, f"it is paused{said}, and nothing happens until the pause ends: {key.command('resume')}", how
         )
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
@@ -81,7 +83,7 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
 def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
     how = standing(item)
     if item.deleting is not None:
-        return Verdict(Outcome.FAILED, f"it is being deleted and will not become ready ({words})", how)
+        return Verdict(Outcome.FAILED, f"it is being deleted and will not become ready: {words}", how)
     if request is not None and _is_open(request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
     return Verdict(ENDS.get(how, Outcome.PENDING), words, how)

@@ -223,7 +223,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             KubeError: the apiserver did not answer.
         """
         if stored.spec is None:
-            return Unreadable(reading(self._deps.clock), stored.meta, stored.status, stored.flaw)
+            return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
         spec = stored.spec
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:

@@ -49,8 +49,7 @@ def status_changes(before: Iterable[Condition], after: Iterable[Condition], *, a
     pause, now = tuple(_pause_changes(before, after)), find(after, ConditionType.READY)
     covered_by_call = announces and (now is None or now.status != "True")
     ready = tuple(one for one in _ready_changes(before, after) if one.warning or not covered_by_call)
-    reasons = {one.reason for one in pause}
-    return (*pause, *(one for one in ready if one.reason not in reasons))  # Ready may have the reason Paused, too
+    return (*pause, *(one for one in ready if one.reason != Reason.PAUSED))  # Paused beside it has an Event of the same words
 
 
 def adoptions(before: object, after: object) -> tuple[Event, ...]:
@@ -99,7 +98,7 @@ def with_cause(event: Event, announced: Condition | None) -> Event:
 
 
 def _warns(ready: Condition, conditions: Iterable[Condition]) -> bool:
-    """Whether the Event is a warning: the object is Stalled, cannot be observed, or was changed outside Kubernetes."""
-    if find(conditions, ConditionType.STALLED) is not None or ready.reason == Reason.DRIFTED:
+    """Whether the Event is a warning: the object is Stalled, cannot be observed, or somebody acted against its spec."""
+    if find(conditions, ConditionType.STALLED) is not None or ready.reason in {Reason.DRIFTED, Reason.SECRET_DELETING}:
         return True
     return ready.status == "Unknown" and ready.reason not in {Reason.PENDING, Reason.PAUSED, Reason.OBSERVE_ONLY}

@@ -48,7 +48,7 @@ def paused(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """
     if not pause.is_paused(f.meta.annotations):
         return None
-    how = pause.message(f.meta.annotations)
+    how = pause.message(f.meta.annotations, f.subject.kind, f.meta.namespace, f.meta.name)
     if f.meta.deleting:
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), paused=how)
     ready = find(f.status.conditions, ConditionType.READY)

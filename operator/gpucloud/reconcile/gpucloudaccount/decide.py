@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.gpucloudaccount import KIND
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled
@@ -42,7 +43,7 @@ def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     """Pause: change nothing. The last conditions stay if they are of this generation."""
     if not pause.is_paused(f.meta.annotations):
         return None
-    how = pause.message(f.meta.annotations)
+    how = pause.message(f.meta.annotations, KIND, f.meta.namespace, f.meta.name)
     if f.meta.deleting:
         return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret, paused=how)
     unseen = Verdict("Unknown", Reason.PAUSED, how)

@@ -52,8 +52,9 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. The account is deleted after its last user.{_way_out(f)}"
-    return working(Reason.DELETION_BLOCKED, words if needed is None else f"{words} {needed.message}")
+    words = f"Still used by {listed(f.users)}. The account is deleted after its last user."
+    lacks = "" if needed is None else f" {needed.message}"
+    return working(Reason.DELETION_BLOCKED, f"{words}{lacks}{_way_out(f)}")  # a command at the end, where it can be copied
 
 
 def _way_out(f: AccountStateFacts) -> str:

@@ -24,7 +24,9 @@ def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency |
     """Return why nothing may be created with this Secret: it is being deleted, or gone. Existing resources stay managed."""
     called = f"Secret {name!r}"
     if secret is not None and secret.deleting:
-        words = "When it is gone, create it again. Until then, existing resources are managed with it."
+        words = (
+            "Create another Secret, and name it in spec.secretRef of the account. What exists is still managed with this one."
+        )
         return Dependency(called, Readiness.DELETING, words, account=True)
     if secret is None and not trouble:
         return Dependency(

@@ -13,7 +13,7 @@ from gpucloud.reconcile.gpucloudaccount.secret import usable
 from gpucloud.reconcile.text import listed, quoted, suggestion
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+    from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts
 
 NOUNS = {CredentialKind.API_KEY: "API key", CredentialKind.LOGIN: "login"}
 
@@ -105,25 +105,26 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
 
 
 def connected(f: AccountStateFacts) -> Verdict:
-    """Report an accepted credential."""
+    """Report an accepted credential; a Secret that is being deleted comes first, since no person can take that back."""
+    if f.secret is not None and f.secret.deleting:
+        return settled(Reason.SECRET_DELETING, _secret_deleting(f, f.secret))
     kind = f.secret.kind if f.secret is not None else None
     noun = NOUNS[kind] if kind is not None else "credential"
     tenant = shown_tenant(f)
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "its tenant is not known yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
-    return settled(Reason.CONNECTED, words + _secret_deleting(f))
+    return settled(Reason.CONNECTED, words)
 
 
-def _secret_deleting(f: AccountStateFacts) -> str:
-    """Return the message that the Secret is being deleted, and what that means for the objects that use it."""
-    if f.secret is None or not f.secret.deleting:
-        return ""
-    words = " The Secret is being deleted: nothing new is created with it."
-    return (
-        f"{words} It is deleted after {listed(f.users_with_resources)}."
-        if f.users_with_resources and f.secret.has_finalizer
-        else words
-    )
+def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
+    """Return what the Secret's deletion means for the objects that use it, and the way out.
+
+    It ends as soon as spec.secretRef names another Secret with a credential: then our finalizer moves to that one.
+    """
+    words = f"Secret {f.spec.secret_ref.name!r} is being deleted, which cannot be undone, and nothing new is created with it."
+    users = listed(f.users_with_resources) or ("another account" if f.shared else "")
+    stays = f" It stays for {users}." if users and secret.has_finalizer else ""
+    return f"{words}{stays} Create another Secret, and name it in spec.secretRef."
 
 
 def _remembered(f: AccountStateFacts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.gpuhost import KIND
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import credential, pause
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
@@ -39,7 +40,7 @@ def paused(f: HostFacts) -> Plan[GpuHostStatus] | None:
     """Send nothing. The last verdict stays if it is of this generation; what became of a sent call is recorded."""
     if not pause.is_paused(f.meta.annotations):
         return None
-    how = pause.message(f.meta.annotations)
+    how = pause.message(f.meta.annotations, KIND, f.meta.namespace, f.meta.name)
     unknown = Verdict("Unknown", Reason.PAUSED, how)
     conditions = build(unknown, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
     ready = find(f.status.conditions, ConditionType.READY)

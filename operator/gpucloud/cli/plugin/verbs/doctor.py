@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.advice import pasteable
+from gpucloud.cli.plugin.doctoring import Facts, Finding, Lease, Severity
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.findings import Facts, Finding, Lease, Severity, examine
+from gpucloud.cli.plugin.findings import examine
 from gpucloud.cli.plugin.objects import KINDS, moment
+from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.show import Output
@@ -57,6 +59,8 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         leases=_leases(here, operator_namespace),
         things=things,
         unread={plural: str(error) for plural, error in unread.items()},
+        watched=watched(here.operator_pods(operator_namespace) or ()),
+        namespaces=here.other_namespaces(namespace) if namespace is not None and not things else None,
     )
 
 
@@ -90,11 +94,16 @@ def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
             Line(""),
             Line(f"{first.severity.value} ({first.check})", style=STYLES[first.severity]),
             Line(f"{_about(same)}{first.message}", "  ", "  "),
-            *(Line(f"-> {advice}", "  ", "     ") for advice in dict.fromkeys(finding.advice for finding in same)),
+            *(Line(_advice(advice), "  -> ", "     ") for advice in dict.fromkeys(finding.advice for finding in same)),
         ]
     counts = {severity: sum(finding.severity is severity for finding in found) for severity in Severity}
     said = ", ".join(plural(count, severity.value) for severity, count in counts.items() if count)
     return [*lines, Line(""), Line(f"{said}." if said else "Nothing wrong was found.", style="bold")]
+
+
+def _advice(text: str) -> str:
+    """Advice as text; a command alone gets a word before it, so that it has a line of its own."""
+    return f"Run: {text}" if text.startswith("kubectl ") else text
 
 
 def _merged(found: tuple[Finding, ...]) -> Iterable[list[Finding]]:

@@ -27,7 +27,7 @@ def ssh(at: At, *, vm: str, args: tuple[str, ...], login: str | None, private: b
         print(shlex.join(command))
         return ExitCode.OK
     if standing(item) is not Standing.READY:
-        show.tell(f"{item.key} is not ready ({message(item).rstrip('.')}); trying all the same.")
+        show.tell(f"{item.key} is not ready, and is tried all the same. {message(item)}")
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell; the address was checked
     except FileNotFoundError:

@@ -124,7 +124,7 @@ class GpuCloudAccountReconciler:
         spec, meta = stored.spec, stored.meta
         if spec is None:
             self._explain(stored, "its spec cannot be read; its own conditions say more.")
-            return Unreadable(reading(self._deps.clock), meta, stored.status, stored.flaw)
+            return Unreadable(reading(self._deps.clock), KIND, meta, stored.status, stored.flaw)
         try:
             secret, credential, trouble = await self._secret(stored, spec)
         except KubeError as error:

@@ -98,7 +98,7 @@ class GpuHostReconciler:
         """
         spec = stored.spec
         if spec is None:
-            return Unreadable(reading(self._deps.clock), stored.meta, stored.status, stored.flaw)
+            return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
         self._claim_and_watch(stored, spec)  # the account may have changed
         account = self._account(stored, spec)
         request.remember(self.store.entries, stored, account.session)

@@ -1,0 +1,64 @@
+"""``doctor``: accounts and their Secrets. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.cli.plugin.doctoring import Finding, Severity
+from gpucloud.cli.plugin.objects import ACCOUNT, VM
+from gpucloud.cli.plugin.page import followed_by
+from gpucloud.cli.plugin.standing import Standing, message, reason, standing
+from gpucloud.cli.plugin.text import few
+from gpucloud.cli.plugin.world import World
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.price import in_cloud
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpucloud.cli.plugin.doctoring import Facts
+    from gpucloud.cli.plugin.objects import Key, Thing
+
+# All that a Secret holds, as lines that `kubectl create secret --from-env-file` reads: an API key, or user name and password.
+CONTENT = """go-template='{{range $name, $value := .data}}{{$name}}={{$value | base64decode}}{{"\\n"}}{{end}}'"""
+
+
+def accounts(facts: Facts) -> Iterator[Finding]:
+    """Accounts that are not Ready."""
+    for item in facts.things:
+        if item.key.kind == ACCOUNT and standing(item) in {Standing.WORKING, Standing.UNKNOWN}:
+            yield Finding(
+                Severity.WARNING,
+                "accounts",
+                f"{reason(item)}: {message(item)}",
+                f"Objects that use it wait. Do as the message says. More: kubectl gpucloud explain {reason(item)}",
+                item.key,
+            )
+
+
+def secrets(facts: Facts) -> Iterator[Finding]:
+    """Secrets that somebody has deleted while an account uses them: that deletion ends only when the account uses another."""
+    world = World.of(facts.things, facts.unread)
+    for item in facts.things:
+        if item.key.kind == ACCOUNT and reason(item) == Reason.SECRET_DELETING:
+            vms = [str(vm.key) for vm in facts.things if _needs(world, vm, item.key)]
+            needed = f"{len(vms)} {'VM needs' if len(vms) == 1 else 'VMs need'} it: {few(vms)}." if vms else ""
+            words = followed_by(f"{reason(item)}: {message(item)}", needed)
+            yield Finding(Severity.WARNING, "accounts", words, _new_secret(item), item.key)
+
+
+def _needs(world: World, vm: Thing, account: Key) -> bool:
+    return vm.key.kind == VM and world.account(vm) == account and in_cloud(vm.status)
+
+
+def _new_secret(account: Thing) -> str:
+    """How to have the account use another Secret with the same content; its finalizer then leaves the old one."""
+    reference, here = account.spec.get("secretRef"), f"--namespace={account.key.namespace}"
+    old = str(reference.get("name", "")) if isinstance(reference, dict) else ""
+    change = f'{{"spec":{{"secretRef":{{"name":"{old}-2"}}}}}}'
+    return (
+        f"Copy the credential to another Secret: kubectl get secret {old} {here} -o {CONTENT} | "
+        f"kubectl create secret generic {old}-2 {here} --from-env-file=/dev/stdin"
+        " -- then have the account use that one, which frees the old one: "
+        f"kubectl patch gpucloudaccount {account.key.name} {here} --type=merge --patch '{change}'"
+    )
