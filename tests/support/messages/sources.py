@@ -19,6 +19,7 @@ PLACES = {
     "SettingsError": 0,
     "NoCluster": 0,
     "FileNotFoundError": 0,
+    "NoSourceError": 0,
     "NotServedError": 0,
     "UnansweredError": 0,
     "_wrong": 0,
@@ -31,7 +32,10 @@ PLACES = {
     "Event": 1,
 }
 # Under which name a text is looked for, where that is another one's own or makes it.
-_SAME_AS = {**dict.fromkeys(("NotServedError", "UnansweredError", "_wrong"), "PluginError"), "FileNotFoundError": "NoCluster"}
+_SAME_AS = {
+    **dict.fromkeys(("NoSourceError", "NotServedError", "UnansweredError", "_wrong"), "PluginError"),
+    "FileNotFoundError": "NoCluster",
+}
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py")
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.

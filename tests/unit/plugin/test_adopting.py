@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpucloud.cli.plugin import adopting, leftovers
+from gpucloud.cli.plugin.verbs import adopt
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Records
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
@@ -93,3 +94,17 @@ def test_one_is_chosen_by_kind_name_and_place():
     )
     count = lambda *where: len(adopting.chosen(left, "GpuVM", "Old_VM", *where))  # noqa: E731 - four questions
     assert (count("", ""), count("msc1", ""), count("Msc1", "acme"), count("Hou1", "other")) == (3, 2, 1, 0)
+
+
+def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monkeypatch):
+    class Source:
+        def records(self):
+            return Records(
+                clusters=(ClusterRecords(cluster="Msc1", vms=(a_vm("old-trainer"),), vpcs=(VpcRecord(name="old"),)),)
+            )
+
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
+    code, out, err = plugin("adopt", "old-trianer")
+    assert (code, out) == (1, "")
+    assert "there is no VM named 'old-trianer' that the account sees and no object stands for. Did you mean old-trainer?" in err
+    assert "Did you mean" not in plugin("adopt", "gsnap/old-trainer")[2], "of another kind"

@@ -19,6 +19,7 @@ def test_a_reason_is_explained_in_any_case_of_letters(capsys, monkeypatch, word)
     assert out.startswith("Rejected\n")
     assert "The cloud refuses the request" in out
     assert "What to do:" in out
+    assert "Conditions:\n  Ready False with Stalled\n" in out
 
 
 @pytest.mark.parametrize("word", ["WaitingForCapacty", "Waiting"], ids=["a slip", "its beginning"])

@@ -69,3 +69,18 @@ def test_a_kind_that_fails_for_another_reason_than_a_right_ends_status(api, plug
 def test_doctor_calls_nothing_missing_that_the_user_may_not_list(plugin):
     _, out, _ = plugin("doctor")
     assert "GpuVpc/lab" not in out
+
+
+def test_who_may_list_no_kind_is_told_by_which_commands_to_read(api, plugin):
+    """The same that doctor prints."""
+    api.canned["/apis/authentication.k8s.io/v1/selfsubjectreviews"] = {"status": {"userInfo": {"username": "ann"}}}
+    api.refused[LIST] = 403
+    code, out, err = plugin("status")
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith(
+        "kubectl gpucloud: You (ann) may not list gpucloudaccounts, gpuvpcs, gpuvms, gpusnapshots, gpuhosts in "
+    )
+    granted = line[line.index("kubectl create role") :]
+    assert granted in plugin("doctor")[1]
+    assert granted.endswith("--user=ann --namespace=team")

@@ -41,9 +41,7 @@ CLOUD_VERBS: dict[str, Verb] = {
         function="offers",
         summary="List what can be bought: configurations, prices, and where they can be had now.",
         takes=(
-            Parameter(
-                key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help="One cluster of the cloud only."
-            ),
+            o.in_cluster("One cluster of the cloud only."),
             Parameter(
                 key="available", names=("--available",), takes_value=False, default=False, help="Only what can be had now."
             ),
@@ -84,9 +82,7 @@ CLOUD_VERBS: dict[str, Verb] = {
         "json form.",
         takes=(
             Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
-            Parameter(
-                key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help="One cluster of the cloud only."
-            ),
+            o.in_cluster("One cluster of the cloud only."),
             o.output(Output.YAML),
             o.ACCOUNT,
             *o.CLOUD,
@@ -106,13 +102,7 @@ CLOUD_VERBS: dict[str, Verb] = {
                 required=True,
                 help="Its name in the cloud: old-trainer, gsnap/golden, gvpc/acme; a name alone is a VM's.",
             ),
-            Parameter(
-                key="in_cluster",
-                names=("--cluster",),
-                metavar="CLUSTER",
-                default="",
-                help="The cluster of the cloud that it is in.",
-            ),
+            o.in_cluster("The cluster of the cloud that it is in."),
             Parameter(key="vpc", names=("--vpc",), default="", help="The VPC that it is in."),
             Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create the object."),
             o.output(Output.YAML),

@@ -75,13 +75,7 @@ _ANY = Parameter(
 _NEW_VM = (
     Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
     Parameter(key="configuration", names=("--configuration", "-c"), default="", help="Configuration, as A100_40GB_PCIe_1x."),
-    Parameter(
-        key="in_cluster",
-        names=("--cluster",),
-        metavar="CLUSTER",
-        default="",
-        help="Cluster of the cloud; the only one with this configuration when not given.",
-    ),
+    o.in_cluster("Cluster of the cloud; the only one with this configuration when not given."),
     Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
     Parameter(
         key="vpc_ref",

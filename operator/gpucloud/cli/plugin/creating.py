@@ -106,7 +106,7 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
             raise _wrong(f"--cluster is missing: {OFFERS}")
         return wanted
     rows = known.rows
-    configuration = _spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
+    configuration = spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
     rows = tuple(row for row in rows if row["configuration"] == configuration)
     places = sorted({str(row["cluster"]) for row in rows if row["cluster"]})
     if not wanted.cluster and len(places) != 1:
@@ -115,13 +115,18 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
                 f"--cluster is missing, and no offer of {configuration} names one: give --cluster as the cloud spells it."
             )
         raise _wrong(f"--cluster is missing: name one of those that offer {configuration}: {', '.join(places)}.")
-    cluster = _spelled("cluster", wanted.cluster or places[0], places) if places else wanted.cluster
+    cluster = spelled("cluster", wanted.cluster or places[0], places) if places else wanted.cluster
     pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
-    pool = _spelled("pool", wanted.pool, pools) if wanted.pool and pools else wanted.pool
+    pool = spelled("pool", wanted.pool, pools) if wanted.pool and pools else wanted.pool
     return replace(wanted, configuration=configuration, cluster=cluster, pool=pool)
 
 
-def _spelled(option: str, word: str, known: Iterable[str]) -> str:
+def spelled(option: str, word: str, known: Iterable[str]) -> str:
+    """The known name that an option's word spells, in any case of letters.
+
+    Raises:
+        PluginError: it spells none of them.
+    """
     names = sorted({str(name) for name in known})
     found = next((name for name in names if name.casefold() == word.casefold()), None)
     if not names:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import near
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -25,21 +22,6 @@ def offered(found: Offers, *, cluster: str = "", available: bool = False) -> lis
     if available:
         rows = [row for row in rows if row["available"]]
     return sorted(rows, key=_by_price)
-
-
-def spelled_cluster(word: str, known: object) -> str:
-    """A cluster as the account's status spells it; as it was typed where the status names none.
-
-    Raises:
-        PluginError: the status names others only.
-    """
-    names = sorted(str(name) for name in known) if isinstance(known, list) else []
-    if not word or not names:
-        return word
-    found = next((name for name in names if name.casefold() == word.casefold()), None)
-    if found is None:
-        raise PluginError(f"--cluster: {word!r} is unknown: use {', '.join(names)}.{near(word, names)}", ExitCode.MISUSED)
-    return found
 
 
 def published(offers: Iterable[Mapping[str, Any]], account: str) -> list[dict[str, Any]]:

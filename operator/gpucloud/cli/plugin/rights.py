@@ -36,10 +36,22 @@ def in_words(namespace: str | None) -> str:
 def unlisted(who: str, namespace: str | None, plurals: Iterable[str]) -> tuple[str, str]:
     """Two sentences: what this user may not list, and which commands give the right."""
     lacking = tuple(plurals)
-    return (
-        f"You ({who or 'of unknown name'}) may not list {', '.join(lacking)} {in_words(namespace)}: this page leaves them out.",
-        f"An administrator of the cluster gives you the right to read them: {grant(who, namespace, lacking)}",
-    )
+    return f"{_may_not_list(who, namespace, lacking)}: this page leaves them out.", _granted(who, namespace, lacking)
+
+
+def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> str:
+    """The same for a user who may list no kind at all, and so sees no page."""
+    lacking = tuple(plurals)
+    instead = "name a namespace of yours with -n, or ask for the right."
+    return f"{_may_not_list(who, namespace, lacking)}: {instead} {_granted(who, namespace, lacking)}"
+
+
+def _may_not_list(who: str, namespace: str | None, plurals: tuple[str, ...]) -> str:
+    return f"You ({who or 'of unknown name'}) may not list {', '.join(plurals)} {in_words(namespace)}"
+
+
+def _granted(who: str, namespace: str | None, plurals: tuple[str, ...]) -> str:
+    return f"An administrator of the cluster gives you the right to read them: {grant(who, namespace, plurals)}"
 
 
 def grant(who: str, namespace: str | None, plurals: Iterable[str]) -> str:

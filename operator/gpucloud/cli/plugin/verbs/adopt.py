@@ -9,6 +9,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.text import near
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from gpucloud.engine.manager.reads import Records
 
 
-class _Sight(NamedTuple):
-    """What the account sees, what of it no object stands for, and the objects in sight."""
+class _AccountView(NamedTuple):
+    """What the account sees, what of it no object stands for, and the objects in view."""
 
     account: str
     records: Records
@@ -50,16 +51,16 @@ def export(
     """
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
-    sight = _look(here, cloud)
+    view = _look(here, cloud)
     left = [
         (item, record)
-        for item, record in sight.left
+        for item, record in view.left
         if wanted in {"", item.kind} and in_cluster.casefold() in {"", item.cluster.casefold()}
     ]
-    objects, refused = sight.manifests(here, left)
+    objects, refused = view.manifests(here, left)
     if output is Output.JSON:
         cannot = [item.document() | {"why": why} for item, why in refused]
-        show.document({"manifests": objects, "notExported": cannot, "failures": list(sight.records.failures)}, output)
+        show.document({"manifests": objects, "notExported": cannot, "failures": list(view.records.failures)}, output)
     else:
         if objects:
             show.documents(objects)
@@ -67,7 +68,7 @@ def export(
             show.tell(f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {why}.")
         if not left:
             show.tell("everything that the account sees has an object.")
-    return complete(sight.records.failures, ExitCode.OK)
+    return complete(view.records.failures, ExitCode.OK)
 
 
 def adopt(
@@ -87,11 +88,11 @@ def adopt(
             f"a {kind} has no resource in the cloud to adopt: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
         )
     here = cluster(at)
-    sight = _look(here, cloud)
-    found = adopting.chosen(sight.left, kind, called, in_cluster, vpc)
+    view = _look(here, cloud)
+    found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
-        raise PluginError(_which(kind, called, found))
-    objects, refused = sight.manifests(here, found)
+        raise PluginError(_which(kind, called, found) if found else _none(kind, called, view.left))
+    objects, refused = view.manifests(here, found)
     if refused:
         raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {refused[0][1]}. Leave it as it is.")
     (manifest,) = objects
@@ -104,22 +105,25 @@ def adopt(
 
 
 def _which(kind: str, name: str, found: list[Found]) -> str:
-    """Say that there is none to adopt, or that there are several."""
-    noun = adopting.NOUNS[kind]
-    if found:
-        places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
-        return f"there are several {noun}s named {name!r}: in {places}. Say which with --cluster and --vpc."
+    """Say that there are several to adopt."""
+    places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
+    return f"there are several {adopting.NOUNS[kind]}s named {name!r}: in {places}. Say which with --cluster and --vpc."
+
+
+def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
+    """Say that there is none to adopt, and which one may be meant."""
+    meant = near(name, {item.name for item, _ in left if item.kind == kind})
     return (
-        f"there is no {noun} named {name!r} that the account sees and no object stands for. 'kubectl gpucloud export' prints "
-        "all of these; 'kubectl gpucloud status -A' shows the objects."
+        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{meant} "
+        "'kubectl gpucloud export' prints all of these; 'kubectl gpucloud status -A' shows the objects."
     )
 
 
-def _look(here: Cluster, cloud: CloudOptions) -> _Sight:
+def _look(here: Cluster, cloud: CloudOptions) -> _AccountView:
     chosen = account_of(here, cloud.account)
     records = source_of(here, chosen, cloud).records()
     things = _all_things(here)
-    return _Sight("default" if chosen is None else chosen.key.name, records, leftovers.unclaimed(records, things), things)
+    return _AccountView("default" if chosen is None else chosen.key.name, records, leftovers.unclaimed(records, things), things)
 
 
 def _all_things(here: Cluster) -> tuple[Thing, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import offering, show, watching
+from gpucloud.cli.plugin import creating, offering, show, watching
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.options import CloudOptions
+
+
+class NoSourceError(PluginError):
+    """There is no way to ask the cloud."""
+
 
 OFFER_COLUMNS = {
     "CONFIGURATION": "configuration",
@@ -71,8 +76,12 @@ def offers(
     """List what can be bought: configurations, prices, and where they can be had now."""
     here = cluster(at)
     account = account_of(here, cloud.account)
-    place = offering.spelled_cluster(in_cluster, None if account is None else account.status.get("clusters"))
-    found = source_of(here, account, cloud).offers(place)
+    place = _spelled(in_cluster, account)
+    try:
+        source = source_of(here, account, cloud)
+    except NoSourceError as error:
+        raise NoSourceError(f"{error} For what the operator last read, use 'kubectl get gpuoffers'.", error.code) from None
+    found = source.offers(place)
     rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
         show.document({"offers": rows, "failures": list(found.failures)}, output)
@@ -84,20 +93,28 @@ def offers(
     return complete(found.failures, ExitCode.OK)
 
 
+def _spelled(cluster: str, account: Thing | None) -> str:
+    """A cluster as the account's status spells it; as it was typed where the status names none."""
+    known = None if account is None else account.status.get("clusters")
+    return creating.spelled("cluster", cluster, map(str, known)) if cluster and isinstance(known, list) and known else cluster
+
+
 def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
-    """The Secret, if it can be used, else the operator's console; when neither, both reasons."""
+    """The Secret, if it can be used, else the operator's console.
+
+    Raises:
+        NoSourceError: neither can be used; both reasons.
+        PluginError: what stands in the Secret or the options is wrong.
+    """
     found, why = direct(here, account, cloud)
     if found is not None:
         return found
     if not isinstance(here.api, KubeApi):
-        raise PluginError(f"{why}.")
+        raise NoSourceError(f"{why}.")
     try:
         return console(here, here.api, account, cloud)
     except PluginError as error:
-        raise PluginError(
-            f"the cloud cannot be asked: {why}; and {error} For what the operator last read, use `kubectl get gpuoffers`.",
-            error.code,
-        ) from None
+        raise NoSourceError(f"the cloud cannot be asked: {why}; and {error}", error.code) from None
 
 
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:

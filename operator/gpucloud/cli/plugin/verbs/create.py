@@ -16,7 +16,7 @@ from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.verbs.cloud import source_of
-from gpucloud.cli.plugin.verbs.shared import cluster, looking
+from gpucloud.cli.plugin.verbs.shared import cluster, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.meta import API_VERSION
@@ -56,7 +56,7 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     print(f"{made.key}: created")
     if not wait_for_it:
         return ExitCode.OK
-    return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+    return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
 
 
 def _shown(account: Thing | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -44,7 +45,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     if output is not Output.TEXT:
         show.document({"reasons": found}, output)
     elif reason is None:
-        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], row["conditions"]] for row in found]))
+        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], _conditions(row)] for row in found]))
     else:
         show.lines(_whole(found[0]))
     return ExitCode.OK
@@ -56,9 +57,15 @@ def explanations() -> Mapping[str, Explanation]:
     return {row["reason"]: row for row in rows}
 
 
+def _conditions(row: Explanation) -> str:
+    """Where the reason is shown: the page's marks in words."""
+    shown = re.sub(r",? \+ (\w+)", r" with \1", row["conditions"]).replace("once it was seen", "once the cloud has shown it")
+    return re.sub(r"\bevent\b", "an Event", shown)
+
+
 def _whole(row: Explanation) -> Iterator[Line]:
     yield Line(row["reason"], style="bold")
-    for title, text in (("Stands as", row["conditions"]), ("Meaning", row["meaning"]), ("What to do", row["whatToDo"])):
+    for title, text in (("Conditions", _conditions(row)), ("Meaning", row["meaning"]), ("What to do", row["whatToDo"])):
         yield Line("")
         yield Line(f"{title}:")
         yield Line(text, "  ", "  ")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.standing import Standing, standing
-from gpucloud.cli.plugin.verbs.shared import cluster, kept, looking, mind_pause, request_time, warn_of_keepers
+from gpucloud.cli.plugin.verbs.shared import cluster, kept, mind_pause, reader, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.choices import PowerState
@@ -42,7 +42,7 @@ def _switch(here: Cluster, names: tuple[str, ...], wanted: PowerState, timeout: 
         warn_of_keepers(item, "spec.powerState")
     if timeout is None:
         return ExitCode.OK
-    return wait(looking(here, tuple(before)), Aim(Goal.READY, {key: item.uid for key, item in before.items()}), timeout)
+    return wait(reader(here, tuple(before)), Aim(Goal.READY, {key: item.uid for key, item in before.items()}), timeout)
 
 
 def _power(item: Thing) -> str:
@@ -64,4 +64,4 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
     if not wait_for_it:
         return ExitCode.OK
     aim = Aim(Goal.READY, {item.key: item.uid}, request=Request("lastHandledRestartAt", asked))
-    return wait(looking(here, (item.key,)), aim, timeout)
+    return wait(reader(here, (item.key,)), aim, timeout)

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError,
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, look, looking
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, look, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.cli.plugin.world import World, causes
@@ -106,9 +106,12 @@ def _visible(here: Cluster, namespace: str | None, selector: str = "") -> tuple[
     """
     things, unread = listed(here, namespace, selector)
     failures = [error for error in unread.values() if not isinstance(error, (ForbiddenError, NotServedError))]
+    forbidden = tuple(plural for plural, error in unread.items() if isinstance(error, ForbiddenError))
+    if forbidden and not failures and len(unread) == len(KINDS):
+        raise PluginError(rights.none_listed(here.whoami(), namespace, forbidden))
     if failures or len(unread) == len(KINDS):
         raise (failures or list(unread.values()))[0]
-    return things, tuple(plural for plural, error in unread.items() if isinstance(error, ForbiddenError))
+    return things, forbidden
 
 
 def _page(choice: _Choice, seen: _Seen, events: Mapping[Key, tuple[Event, ...]], *, wide: bool) -> list[Line]:
@@ -139,4 +142,4 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
             if found[key] is None:
                 here.need(key)
     uids = {key: item.uid for key, item in found.items() if item is not None}
-    return wait(looking(here, keys), Aim(Goal(goal), uids), timeout)
+    return wait(reader(here, keys), Aim(Goal(goal), uids), timeout)

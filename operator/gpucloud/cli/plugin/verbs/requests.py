@@ -8,7 +8,7 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
 from gpucloud.cli.plugin.standing import Standing, reason, standing
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, looking, mind_pause, request_time, warn_of_keepers
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.choices import DeletionPolicy
@@ -86,7 +86,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
         return ExitCode.OK
     uids = {item.key: item.uid for item in things if standing(item) is not Standing.READY}
     answer = Request("lastHandledReconcileAt", asked, ends_stalled=True)
-    return wait(looking(here, tuple(uids)), Aim(Goal.READY, uids, answer), timeout) if uids else ExitCode.OK
+    return wait(reader(here, tuple(uids)), Aim(Goal.READY, uids, answer), timeout) if uids else ExitCode.OK
 
 
 def retain(at: At, *, objects: tuple[str, ...]) -> int:

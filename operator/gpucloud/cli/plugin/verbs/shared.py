@@ -65,7 +65,7 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
         return
     if refuse:
         raise PluginError(f"{item.key} is paused: run '{item.key.command('resume')}' first.")
-    show.tell(f"{item.key} is paused: what is asked of it is done after {item.key.command('resume')}")
+    show.tell(f"{item.key} is paused: nothing happens until the pause ends. To end it: {item.key.command('resume')}")
 
 
 def warn_of_keepers(item: Thing, field: str) -> None:
@@ -107,6 +107,6 @@ def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
     return {key: found.get(key) for key in keys}
 
 
-def looking(here: Cluster, keys: tuple[Key, ...]) -> Callable[[], Mapping[Key, Thing | None]]:
-    """The same, to be called again and again."""
+def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[], Mapping[Key, Thing | None]]:
+    """A function that reads these objects anew each time."""
     return partial(look, here, keys)

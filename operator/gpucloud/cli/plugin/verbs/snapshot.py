@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.creating import checked_name
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import SNAPSHOT, Key, target
-from gpucloud.cli.plugin.verbs.shared import cluster, kept, looking, mind_pause
+from gpucloud.cli.plugin.verbs.shared import cluster, kept, mind_pause, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.names import OWN_ACCOUNT
@@ -30,7 +30,7 @@ def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: f
     print(f"{made.key}: created, of {source.key}")
     if not wait_for_it:
         return ExitCode.OK
-    return wait(looking(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+    return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
 
 
 def snapshot_spec(source: Thing) -> dict[str, Any]:
