@@ -147,17 +147,20 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
     whole = next(
         item for item in reach(here, "gpuvm", "train", "False/Rejected")["status"]["conditions"] if item["type"] == "Ready"
     )
+    whole = (
+        f"{whole['message'].partition(': kubectl annotate')[0]}: kubectl gpucloud retry gvm/train --namespace={here.namespace}"
+    )
     done = plugin("wait", "gvm/train", "--timeout", "1h")
     assert done.returncode == 3
-    assert whole["message"] in done.stdout
+    assert whole in done.stdout
     done = plugin("status")
     assert done.returncode == 3
-    assert whole["message"] in done.stdout
+    assert whole in done.stdout
     assert "1 waits for it: GpuSnapshot/before" in done.stdout
     assert "The cloud refuses the request" in ok(plugin("explain", "rejected", ns=None))
     orders = len(sim.calls("CreateServer"))
     done = plugin("retry", "gvm/train", "--wait", *SLOW)
-    assert (done.returncode, whole["message"] in done.stdout) == (3, True), "it waited until the cloud had refused it again"
+    assert (done.returncode, whole in done.stdout) == (3, True), "it waited until the cloud had refused it again"
     assert len(sim.calls("CreateServer")) > orders
     ok(plugin("retain", "gvm/train"))
     assert here.get("gpuvm", "train")["spec"]["deletion"]["policy"] == "Retain"

@@ -31,7 +31,9 @@ def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys, word):
 
 def test_all_reasons_are_listed(capsys):
     assert entry.main(["explain"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1 + len(explanations())
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(explanations())
+    assert all(len(line) <= 80 for line in lines)
     assert entry.main(["explain", "Rejected", "-o", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["reasons"]
     assert set(found) == {"reason", "conditions", "meaning", "whatToDo"}

@@ -80,10 +80,37 @@ def test_a_word_that_is_nearly_known_is_answered_by_that(words, meant, capsys):
     assert f"Did you mean {meant}?" in capsys.readouterr().err
 
 
-def test_a_verb_of_kubectl_is_answered_by_what_to_run(capsys):
+@pytest.mark.parametrize(
+    ("verb", "instead"),
+    [
+        ("delete", "kubectl delete gpuvm NAME"),
+        ("top", "kubectl gpucloud status -w"),
+        ("exec", "kubectl gpucloud ssh NAME -- COMMAND"),
+    ],
+)
+def test_a_verb_of_kubectl_is_answered_by_what_to_run(verb, instead, capsys):
+    """By its letters alone `top` would be `stop`."""
     assert ELSEWHERE.keys().isdisjoint(VERBS)
-    assert entry.main(["delete", "gvm/a"]) == 2
-    assert "unknown verb 'delete'. Use 'kubectl delete gpuvm NAME'." in capsys.readouterr().err
+    assert entry.main([verb, "gvm/a"]) == 2
+    assert f"unknown verb {verb!r}. Use '{instead}'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["help", "wait"], ["--help", "wait"], ["-h", "wait"], ["wait", "--help"]], ids=" ".join)
+def test_the_help_of_a_verb_is_shown_in_either_order(words, capsys):
+    assert entry.main(words) == 0
+    assert capsys.readouterr().out.startswith("Usage: kubectl gpucloud wait [OPTIONS]")
+
+
+def test_help_on_what_is_no_verb_says_so(capsys):
+    assert entry.main(["help", "wiat"]) == 2
+    assert "unknown verb 'wiat'. Did you mean wait?" in capsys.readouterr().err
+
+
+def test_an_option_of_ssh_is_answered_by_where_it_belongs(capsys):
+    assert entry.main(["ssh", "train", "-p", "22"]) == 2
+    assert (
+        "unknown option -p. Options of ssh itself stand after --: 'kubectl gpucloud ssh VM -- -p'." in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ _OBJECTS = Parameter(
     key="objects",
     metavar="[[KIND/]NAME]...",
     many=True,
-    help="Objects, as gvpc/lab; a name alone is a GpuVM's. All of the namespace when not given.",
+    help="Objects, such as gvpc/lab: KIND is gvm, gvpc, gsnap, gca or ghost; a name alone is a GpuVM's. All of the namespace "
+    "when not given.",
     candidates="vms_or_objects",
 )
 _SELECTOR = Parameter(
@@ -27,7 +28,7 @@ _SELECTOR = Parameter(
     names=("--selector", "-l"),
     metavar="LABELS",
     default="",
-    help="Only objects with these labels, as team=vision or 'team in (vision, audio)', and what they hang on.",
+    help="Only objects with these labels, such as team=vision or 'team in (vision, audio)', and what they hang on.",
 )
 _WATCH = Parameter(
     key="watch",
@@ -41,11 +42,11 @@ _VMS = Parameter(
 )
 
 
-def _status(*examples: str) -> Verb:
+def _status(summary: str, *examples: str) -> Verb:
     return Verb(
         module="reading",
         function="status",
-        summary="Show what there is, what is wrong first, and who waits for whom.",
+        summary=summary,
         about="All GPU cloud objects of a namespace as a tree: account, VPC, VM, snapshot. Above it stand the root causes: the "
         "objects that are not as asked and wait for no other, with their whole message and with those that wait for them. "
         "Named objects come with their events.",
@@ -69,12 +70,14 @@ _ANY = Parameter(
     metavar="[KIND/]NAME...",
     many=True,
     required=True,
-    help="Objects, as gvpc/lab; a name alone is a GpuVM's.",
+    help="Objects, such as gvpc/lab: KIND is gvm, gvpc, gsnap, gca or ghost; a name alone is a GpuVM's.",
     candidates="vms_or_objects",
 )
 _NEW_VM = (
     Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
-    Parameter(key="configuration", names=("--configuration", "-c"), default="", help="Configuration, as A100_40GB_PCIe_1x."),
+    Parameter(
+        key="configuration", names=("--configuration", "-c"), default="", help="Configuration, such as A100_40GB_PCIe_1x."
+    ),
     o.in_cluster("Cluster of the cloud; the only one with this configuration when not given."),
     Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
     Parameter(
@@ -107,13 +110,23 @@ ELSEWHERE = {
     "delete": "kubectl delete gpuvm NAME",
     "describe": "kubectl gpucloud status NAME",
     "edit": "kubectl edit gpuvm NAME",
+    "exec": "kubectl gpucloud ssh NAME -- COMMAND",
     "get": "kubectl gpucloud status",
     "list": "kubectl gpucloud status",
+    "reboot": "kubectl gpucloud restart NAME",
+    "top": "kubectl gpucloud status -w",
 }
 
 VERBS: dict[str, Verb] = {
-    "status": _status("status", "status gvm/train", "status -l team=vision -w", "status -o wide", "status -A -o json"),
-    "tree": _status("tree", "tree -n team"),
+    "status": _status(
+        "Show what there is, what is wrong first, and who waits for whom.",
+        "status",
+        "status gvm/train",
+        "status -l team=vision -w",
+        "status -o wide",
+        "status -A -o json",
+    ),
+    "tree": _status("The same as status.", "tree", "tree -n team"),
     "wait": Verb(
         module="reading",
         function="wait_for",
@@ -187,7 +200,7 @@ VERBS: dict[str, Verb] = {
     "pause": Verb(
         module="requests",
         function="pause",
-        summary="Hold all action back: nothing is created, switched or destroyed, deletion included.",
+        summary="Pause objects: nothing is created, switched or destroyed for them, deletion included.",
         about="It sets the annotation gpucloud.dev/paused. What is in the cloud already goes on, and is billed.",
         takes=(_ANY, *o.CLUSTER),
         examples=("pause train", "pause gvm/train gvpc/lab"),
@@ -257,7 +270,10 @@ VERBS: dict[str, Verb] = {
         about="Without a reason it lists all. It asks no cluster.",
         takes=(
             Parameter(
-                key="reason", metavar="[REASON]", help="A reason, as Rejected, in any case of letters.", candidates="reasons"
+                key="reason",
+                metavar="[REASON]",
+                help="A reason, such as Rejected, in any case of letters.",
+                candidates="reasons",
             ),
             o.output(),
         ),
@@ -267,9 +283,9 @@ VERBS: dict[str, Verb] = {
         module="doctor",
         function="doctor",
         summary="Look for what keeps things from working, and say what to do about each.",
-        about="Checks the CRDs and their version, who you are and what you may do, whether an operator runs, accounts, objects "
-        "that are Stalled, held by the brake, paused, or long in deletion, and annotations that mean nothing. It changes "
-        "nothing.",
+        about="Checks the CRDs and their version, who you are and what you may do, whether an operator runs and watches the "
+        "namespace, accounts and their Secrets, objects that are Stalled, held by the brake, paused, or long in deletion, and "
+        "annotations that mean nothing. It changes nothing.",
         takes=(o.output(), o.OPERATOR_NAMESPACE, o.ALL_NAMESPACES, *o.CLUSTER),
         examples=("doctor", "doctor -A -o json"),
     ),

@@ -58,7 +58,9 @@ def function_of(verb: Verb) -> Callable[..., int]:
 
 def _dispatch(argv: Sequence[str]) -> int:
     if not argv or argv[0] in {*parsing.HELP, "help"}:
-        return _help()
+        if len(argv) < 2:
+            return _help()
+        argv = (argv[1], parsing.HELP[0])  # on the verb that is named after it
     name, *words = argv
     verb = VERBS.get(name)
     if verb is None:

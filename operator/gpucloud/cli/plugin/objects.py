@@ -155,7 +155,7 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
     word, slash, after = text.partition("/")
     kind, name = (_kind(word), after) if slash else (default, text)
     if others and not slash and _kind(text) is not None:
-        raise PluginError(f"{text!r} is a kind: add the name of an object, as {text}/train.", ExitCode.MISUSED)
+        raise PluginError(f"{text!r} is a kind: add the name of an object, such as {text}/train.", ExitCode.MISUSED)
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
         meant = near(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))

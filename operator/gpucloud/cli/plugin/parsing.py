@@ -92,8 +92,16 @@ def _short(verb: Verb, word: str, rest: Iterator[str], program: str) -> Iterator
 def _option(verb: Verb, name: str, program: str) -> Parameter:
     item = verb.option(name)
     if item is None:
-        raise UsageError(f"unknown option {name}.{near(name, (known for one in verb.options for known in one.names))}", program)
+        known = near(name, (known for one in verb.options for known in one.names))
+        raise UsageError(f"unknown option {name}.{known or _behind_dashes(verb, name, program)}", program)
     return item
+
+
+def _behind_dashes(verb: Verb, name: str, program: str) -> str:
+    """Where an option belongs that is for the program that a verb runs; empty for a verb that runs none."""
+    if not any(item.shown.startswith("[--") for item in verb.arguments):
+        return ""
+    return f" Options of {verb.function} itself stand after --: '{program} {verb.arguments[0].shown} -- {name}'."
 
 
 def _next(name: str, rest: Iterator[str], program: str) -> str:

@@ -144,7 +144,7 @@ def _asked(wanted: Wanted, known: Known) -> Wanted:
     if not wanted.vpc and not wanted.vpc_ref:
         wanted = _asked_vpc(wanted, known)
     if not wanted.ssh_keys:
-        wanted = replace(wanted, ssh_keys=_keys((prompting.ask("File of your public SSH key, as ~/.ssh/id_ed25519.pub"),)))
+        wanted = replace(wanted, ssh_keys=_keys((prompting.ask("File of your public SSH key, such as ~/.ssh/id_ed25519.pub"),)))
     if not wanted.name:
         wanted = replace(wanted, name=prompting.ask("Name of the GpuVM", refusal=lambda name: refusal(name, VM)))
     return wanted
@@ -154,7 +154,7 @@ def _asked_offer(wanted: Wanted, known: Known) -> Wanted:
     rows = [row for row in known.rows or () if row["cluster"] and row["available"] is not False]
     rows = [row for row in rows if wanted.cluster.casefold() in {"", str(row["cluster"]).casefold()}]
     if not rows:
-        return replace(wanted, configuration=prompting.ask("Configuration, as A100_40GB_PCIe_1x"))
+        return replace(wanted, configuration=prompting.ask("Configuration, such as A100_40GB_PCIe_1x"))
     place = prompting.choose("Which one", _offers(rows), [str(number) for number in range(1, len(rows) + 1)])
     row = rows[place]
     return replace(wanted, configuration=row["configuration"], cluster=row["cluster"], pool=row["resourcePool"] or "")

@@ -45,7 +45,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     if output is not Output.TEXT:
         show.document({"reasons": found}, output)
     elif reason is None:
-        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], _conditions(row)] for row in found]))
+        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], row["conditions"]] for row in found]))
     else:
         show.lines(_whole(found[0]))
     return ExitCode.OK
@@ -59,7 +59,7 @@ def explanations() -> Mapping[str, Explanation]:
 
 def _conditions(row: Explanation) -> str:
     """Where the reason is shown: the page's marks in words."""
-    shown = re.sub(r",? \+ (\w+)", r" with \1", row["conditions"]).replace("once it was seen", "once the cloud has shown it")
+    shown = row["conditions"].replace("once it was seen", "once the cloud has shown it,").replace(" + ", " with ")
     return re.sub(r"\bevent\b", "an Event", shown)
 
 
