@@ -79,7 +79,12 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
         ({"definitions": newer("gpuvms")}, NOTE, "definitions", "it also has spec.onEviction"),
         ({"rights": {**WELL.rights, WANTED_RIGHTS[0]: False}}, NOTE, "rights", f"{WANTED_RIGHTS[0].verb} gpuvpcs"),
         ({"unread": {"gpuvms": "forbidden"}}, ERROR, "rights", "gpuvms could not be looked at: forbidden"),
-        ({"things": (a_vm("train", "Unseen"),)}, ERROR, "operator", "No operator has looked at GpuVM/train within a minute."),
+        (
+            {"things": (a_vm("train", "Unseen"),)},
+            ERROR,
+            "operator",
+            "GpuVM/train within a minute: none runs, or none watches namespace 'team'.",
+        ),
         (
             {"things": (a_vm("train", "Unseen"),), "watched": None},
             ERROR,
@@ -114,7 +119,18 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
         ),
         ({"leases": (Lease("gpucloud", "", None),)}, ERROR, "operator", "Nobody leads: nobody holds the Lease gpucloud."),
         ({"leases": (Lease("gpucloud", "pod-1", None),)}, ERROR, "operator", "holds the Lease gpucloud and never renewed it."),
-        ({"leases": None}, NOTE, "operator", "cannot be told: you may not see the Leases in namespace 'operators'"),
+        (
+            {"leases": None},
+            NOTE,
+            "operator",
+            "Whether an operator runs now cannot be told: you may not see the Leases in namespace 'operators'",
+        ),
+        (
+            {"leases": None, "things": (), "watched": None},
+            NOTE,
+            "operator",
+            "Whether an operator runs now and watches namespace 'team' cannot be told: you may not see the Leases",
+        ),
         ({"leases": ()}, NOTE, "operator", "cannot be told: no Lease of one is in namespace 'operators'"),
         ({"leases": (), "things": ()}, NOTE, "operator", "cannot be told"),
         (

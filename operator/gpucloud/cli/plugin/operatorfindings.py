@@ -26,9 +26,9 @@ ANSWERS = {  # where the status answers a request
     Annotation.RESTART_REQUESTED_AT: "lastHandledRestartAt",
     Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
 }
-ALIVE = "Does the operator run, and does it watch this namespace (--namespace)? See its pods and its log."
 ALL = "*"  # in place of names: an operator that watches every namespace
 TO_WATCH = "the operator's --namespace, in the Helm chart watchNamespaces"
+ALIVE = f"Ask the administrator whether the operator runs (its pods, its log), and which namespaces it watches ({TO_WATCH})."
 
 
 def watched(pods: Iterable[Mapping[str, Any]]) -> frozenset[str] | None:
@@ -121,8 +121,8 @@ def unseen(facts: Facts) -> Iterator[Finding]:
     if not waiting:
         return
     words = f"No operator has looked at {few([str(item.key) for item in waiting])} within a minute"
+    where = _namespaces(sorted({item.key.namespace for item in waiting}))
     if _runs(facts) and facts.watched is None:
-        where = _namespaces(sorted({item.key.namespace for item in waiting}))
         yield Finding(
             Severity.ERROR,
             "operator",
@@ -130,7 +130,7 @@ def unseen(facts: Facts) -> Iterator[Finding]:
             f"Ask the administrator whether it does ({TO_WATCH}) and what its log says; or use a namespace that it watches.",
         )
     else:
-        yield Finding(Severity.ERROR, "operator", f"{words}.", ALIVE)
+        yield Finding(Severity.ERROR, "operator", f"{words}: none runs, or none watches {where}.", ALIVE)
 
 
 def unanswered(facts: Facts) -> Iterator[Finding]:
@@ -182,10 +182,17 @@ def leaders(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.NOTE,
             "operator",
-            f"Whether an operator runs now cannot be told: {why}. If none does, the objects show what the last one wrote.",
+            f"Whether an operator runs now{_and_watches(facts)} cannot be told: {why}. If none does, the objects show what the "
+            "last one wrote.",
             "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
             "Lease: look at its pods, or at the terminal in which it runs.",
         )
+
+
+def _and_watches(facts: Facts) -> str:
+    """As words of a sentence, where no object shows it either."""
+    unknown = facts.namespace is not None and facts.watched is None and not facts.things
+    return f" and watches namespace {facts.namespace!r}" if unknown else ""
 
 
 def _silence(facts: Facts, lease: Lease) -> str:
