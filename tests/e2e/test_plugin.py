@@ -118,8 +118,11 @@ def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(dat
     held = here.get("secret", "cloud-credential")["data"]
     here.delete("secret", "cloud-credential", wait=False)
     reach(here, "gpucloudaccount", "default", "True/SecretDeleting", says="It stays for GpuVM 'train'.")
-    told = [event for event in here.list("events.events.k8s.io") if event["reason"] == "SecretDeleting"]
-    assert [event["type"] for event in told] == ["Warning"]
+    told = eventually(  # it is posted after the status
+        lambda: [event["type"] for event in here.list("events.events.k8s.io") if event["reason"] == "SecretDeleting"],
+        what="the event of the deletion",
+    )
+    assert told == ["Warning"]
 
     done = plugin("doctor", COLUMNS="80")
     assert (done.returncode, "1 VM needs it: GpuVM/train." in " ".join(done.stdout.split())) == (3, True)
