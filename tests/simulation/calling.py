@@ -110,7 +110,7 @@ class Calling:
         """
         others = (one for one in self._world.judge.books.standing() if one.kind == life.kind and one is not life)
         names = claims(life) | life.records()
-        if names & {name for one in others for name in claims(one)}:
+        if names & {name for one in others for name in claims(one) | _ordered(one)}:
             return True
         there = ((row, maker) for row, maker in self._rows(life) if name_of(row) in names)
         return any(maker != life.uid or self._world.judge.is_unmarked(life, row) for row, maker in there)
@@ -310,6 +310,11 @@ class Calling:
 def claims(life: Life) -> set[str]:
     """The name that its spec chooses."""
     return {life.spec[field] for field in ("vmName", "snapshotName", "name") if life.spec.get(field)}
+
+
+def _ordered(life: Life) -> set[str]:
+    """The name that its record says was ordered and may be there, whatever its spec chooses by now."""
+    return {life.status["order"]["name"]} if _may_exist(life) else set()
 
 
 def _may_exist(life: Life) -> bool:

@@ -324,12 +324,21 @@ def test_a_person_is_not_called_for_what_is_not_so(court, reason, there, refuted
     assert list(ending._unmet(court.judge)) == ([f"GpuVM team/a is False/{reason}"] if refuted else [])
 
 
-@pytest.mark.parametrize(("chosen", "unmet"), [("prod", []), ("web", ["GpuVM team/a is False/Conflict"])])
-def test_a_name_that_another_object_has_chosen_is_not_free(court, chosen, unmet):
-    """Seeds 76 and 291: neither had ordered anything yet."""
+@pytest.mark.parametrize(
+    ("chosen", "ordered", "unmet"),
+    [
+        ("prod", None, []),
+        ("web", None, ["GpuVM team/a is False/Conflict"]),
+        ("web", "Accepted", []),
+        ("web", "Gone", ["GpuVM team/a is False/Conflict"]),
+    ],
+)
+def test_a_name_that_another_object_has_chosen_or_ordered_is_not_free(court, chosen, ordered, unmet):
+    """Seeds 76 and 291: neither had ordered anything yet. Seed 92231070: the other's spec names something else by now."""
     item, other = court.applied(vmName="prod"), court.applied("b", vmName=chosen)
     court.world.actors.owner.annotate(other, paused="true")
-    court.writes(other, observedGeneration=1)
+    record = {"order": {"state": ordered, "name": "prod", "cluster": "Msc1", "vpc": "acme"}} if ordered else {}
+    court.writes(other, observedGeneration=1, **record)
     condition = {"message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "Conflict"}
     said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
     court.writes(item, conditions=said)

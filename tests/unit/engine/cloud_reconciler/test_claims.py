@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.kinds.common import OrderState
 from support.builders import an_order
 from support.ordered import ELDER, YOUNGER
 
@@ -36,7 +37,7 @@ async def test_one_thing_one_owner_over_all_accounts_of_a_tenant(reconcilers, a_
 @pytest.mark.parametrize("adopts", ["Never", "IfExists"])
 async def test_a_key_of_another_tenant_gives_up_no_claim_to_what_was_ordered(reconcilers, a_session, adopts):
     """Simulated world, seed 610187: another namespace adopted the VPC meanwhile, and destroyed it with its own object."""
-    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    order = an_order("acme-net", vpc="acme-net").model_dump(mode="json", by_alias=True)
     url, places = "https://cloud.example", {"mine": "other", "theirs": "acme"}
     for name, tenant in places.items():
         reconcilers.account(name, session=a_session(url, tenant))
@@ -49,7 +50,7 @@ async def test_a_key_of_another_tenant_gives_up_no_claim_to_what_was_ordered(rec
 @pytest.mark.parametrize(("ordered", "conflict"), [(False, True), (True, False)])
 async def test_what_was_ordered_is_claimed_while_its_account_has_no_session(reconcilers, a_session, ordered, conflict):
     """Right after a restart, say; who has an order of its own keeps its thing, which may be behind another endpoint."""
-    order = an_order("acme-net").model_dump(mode="json", by_alias=True)
+    order = an_order("acme-net", vpc="acme-net").model_dump(mode="json", by_alias=True)
     spec, status = {"name": "acme-net", "accountRef": {"name": "mine"}}, {"order": order, "observedGeneration": 1}
     reconcilers.account("mine", trouble="its Secret cannot be read")
     reconcilers.account("theirs", session=a_session("https://cloud.example", "acme"))
@@ -63,6 +64,18 @@ async def test_what_was_ordered_is_claimed_while_its_account_has_no_session(reco
     await reconcilers.facts("GpuVpc", "mine")
     assert reconcilers.woken == ["u-theirs"]
     assert (await reconcilers.facts("GpuVpc", "theirs")).owner is None
+
+
+@pytest.mark.parametrize("moved", [{"cluster": "Hou1"}, {"vpc": "lab"}, {"vmName": "other"}])
+@pytest.mark.parametrize("order", [OrderState.ACCEPTED, OrderState.SEEN, OrderState.LOST])
+async def test_what_was_ordered_is_claimed_whatever_the_spec_names_by_now(reconcilers, moved, order):
+    """Simulated world, seed 92232657: another namespace ordered the name meanwhile, was given the VM, and destroyed it."""
+    record = an_order("prod", order).model_dump(mode="json", by_alias=True)
+    reconcilers.put("GpuVM", "mine", spec={"vmName": "prod"} | moved, status={"order": record, "observedGeneration": 1})
+    reconcilers.put("GpuVM", "theirs", spec={"vmName": "prod"}, meta={"namespace": "others"})
+    owner = (await reconcilers.facts("GpuVM", "theirs")).owner
+    assert owner == (None if order is OrderState.LOST else "in another namespace")
+    assert (await reconcilers.facts("GpuVM", "mine")).owner is None
 
 
 async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_session):

@@ -156,8 +156,9 @@ async def test_who_does_not_count(make, why, more):
 async def test_a_second_claimant_does_not_count(make):
     it = make()
     for number in range(8):
-        it.reconcilers.put("GpuVM", f"first-{number}", spec={"vmName": f"shared-{number}"}, status=bought("x"))
-        it.leave(f"second-{number}", vmName=f"shared-{number}", meta={"creationTimestamp": "2026-02-01T00:00:00Z"})
+        shared, later = f"shared-{number}", {"creationTimestamp": "2026-02-01T00:00:00Z"}
+        it.reconcilers.put("GpuVM", f"first-{number}", spec={"vmName": shared}, status=bought(shared))
+        it.leave(f"second-{number}", vmName=shared, meta=later, status=bought(shared))
     assert it.held() == set()
 
 

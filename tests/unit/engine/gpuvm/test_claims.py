@@ -21,7 +21,12 @@ async def owners(rig):
     [
         ({}, "'old'", None, "the older one owns"),
         ({"status": bought("shared")}, None, "'young'", "the one with the recorded order owns before the older"),
-        ({"status": bought("elsewhere")}, "'old'", None, "an order for another name gives no claim"),
+        (
+            {"status": bought("elsewhere")},
+            None,
+            None,
+            "an order for another name claims that, and not what the spec names by now",
+        ),
         ({"spec": named() | {"vpc": "acme-train"}}, None, None, "one name in two VPCs is no conflict"),
     ],
 )
