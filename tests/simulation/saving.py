@@ -102,7 +102,13 @@ class Saving:
             return False
         judge = self._world.judge
         takers = [one for one in judge.books.standing() if is_final_of(one, life)]
-        return any(judge.calling.needs_a_person(one) for one in takers) or self._name_is_taken(life)
+        refused = self._was_never_made(life) or self._name_is_taken(life)
+        return refused or any(judge.calling.needs_a_person(one) for one in takers)
+
+    def _was_never_made(self, life: Life) -> bool:
+        """Whether the VM's creation has failed: the cloud takes no snapshot of it, and its owner has to waive it."""
+        rows = (row for _, row, maker in self._world.cloud.live() if maker == life.uid)
+        return any(isinstance(row, Vm) and row.status == "CREATE_FAILED" for row in rows)
 
     def _name_is_taken(self, life: Life) -> bool:
         """Whether somebody has made a GpuSnapshot of the name that the one for the final snapshot would have."""

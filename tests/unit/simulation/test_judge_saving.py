@@ -155,6 +155,17 @@ def test_where_no_gpusnapshot_can_be_made_the_vms_status_records_it(court, going
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("status", "waits"), [("CREATE_FAILED", True), ("ONLINE", False)])
+def test_of_a_vm_whose_creation_has_failed_none_can_be_taken(court, going, status, waits):
+    """Seed 92236220: its namespace is going, so no GpuSnapshot says that the cloud refused."""
+    item = going(**REQUIRED)
+    vms = court.world.cloud.world.vms
+    vms.force(vms.require(("Msc1", "acme", "a-x"), "acme"), status, court.world.cloud.now())
+    court.world.cloud.notice()
+    life = court.judge.books.lives[item["metadata"]["uid"]]
+    assert court.judge.saving.lacks_one(life) is waits
+
+
 REPLACED = REQUIRED | {"replacePolicy": "Recreate"}
 PAUSES = {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}}
 GOES_ON = {"metadata": {"annotations": {"gpucloud.dev/paused": None}}}
