@@ -8,7 +8,10 @@ import pytest
 from openapi_spec_validator import validate
 
 from gpucloud.sim.control.desk import ACTIONS
+from gpucloud.sim.knobs import SPEEDS
 from simulator.test_sim_client import KEY, VM_TYPE, Cloud, at
+
+PLACE = {"namespace": "acme", "cluster": "Msc1"}
 
 
 @pytest.mark.parametrize("peer", ["192.0.2.7", "10.0.0.1", "", "localhost", "2001:db8::1"])
@@ -61,6 +64,57 @@ async def test_sim_control_says_what_is_wrong(method, path, body, status):
         ("GET", "clock", {"nope": 1}, "nope: unknown parameter; GET /_sim/clock takes none", "nothing is permitted"),
         ("POST", "faults", {"kind": "delay", "nope": 1}, "POST /_sim/faults takes kind, id, operation", "fields of a fault"),
         ("POST", "knobs", {"nope": 1}, "Unknown knob: nope. GET /_sim/knobs lists all knobs", "too many for one line"),
+        ("POST", "speeds", {"nope": 1}, f"Not a speed: nope. Speeds: {', '.join(sorted(SPEEDS))}.", "all speeds"),
+        ("POST", "speeds", {"duplicate_vm": "twin"}, "POST /_sim/knobs turns the other knobs.", "where a knob is turned"),
+        ("POST", "faults", {"kind": "nope"}, "'delay', 'delay_answer', 'status'", "the kinds of faults"),
+        (
+            "POST",
+            "faults",
+            {"kind": "delay", "operation": "GetSevers"},
+            "Operations: Authenticate, CreateServer,",
+            "operations",
+        ),
+        ("POST", "faults", {"kind": "delay", "operation": "get*"}, 'No operation is named "get*".', "capitals count"),
+        ("DELETE", "faults/nope", None, "GET /_sim/faults lists the faults in force.", "where faults are listed"),
+        ("GET", "keys", {"owner": "nope"}, '"nope" not found. Users: ann, bob,', "the users"),
+        ("DELETE", "keys/nope", None, "GET /_sim/keys?owner=NAME lists a user's keys.", "where keys are listed"),
+        ("POST", "keys", {"description": "d", "expiration": "nope"}, "'one_week', 'one_month'", "the lifetimes"),
+        (
+            "POST",
+            "keys",
+            {"description": "d", "permissions": ["nope"]},
+            "GET /_sim/permissions lists",
+            "a new key's permissions",
+        ),
+        ("POST", "users", {"name": "zoe", "permissions": ["nope"]}, "GET /_sim/permissions lists", "a user's permissions"),
+        ("GET", "history", {"kind": "nope"}, "'vms', 'snapshots', 'vpcs' or 'hosts'", "the kinds of records"),
+        ("POST", "vms/stop", {"id": "nope", **PLACE}, "GET /_sim/world lists what there is.", "where VMs are listed"),
+        ("POST", "vms/force", {"id": "nope", "status": "A", **PLACE}, "GET /_sim/world lists what there is.", "a forced VM"),
+        ("POST", "vms/destroy", {"id": "nope", **PLACE}, "GET /_sim/world lists what there is.", "a destroyed VM"),
+        ("POST", "vms/create", {"vpc": "acme", "cluster": "nope"}, "Clusters: Msc1, Hou1.", "a created VM's cluster"),
+        (
+            "POST",
+            "vms/create",
+            {"vpc": "nope", "cluster": "Msc1"},
+            "GET /_sim/world lists what there is.",
+            "a created VM's VPC",
+        ),
+        ("POST", "hosts/force", {"id": "nope", "cluster": "Msc1"}, "GET /_sim/world lists what there is.", "a forced host"),
+        (
+            "POST",
+            "capacity",
+            {"configuration": "nope", "cluster": "Msc1", "total": 1},
+            f"Configurations: {VM_TYPE} (in Msc1 and Hou1)",
+            "offers",
+        ),
+        ("POST", "capacity", {"configuration": VM_TYPE, "cluster": "nope", "total": 1}, "Clusters: ", "clusters"),
+        (
+            "POST",
+            "capacity",
+            {"configuration": VM_TYPE, "cluster": "Msc1", "pool": "nope", "total": 1},
+            "Pools: on-demand",
+            "pools",
+        ),
     ],
 )
 async def test_sim_control_names_what_is_permitted(method, path, body, says, why):

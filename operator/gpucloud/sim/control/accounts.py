@@ -74,6 +74,18 @@ def _owner(state: State, args: Owner) -> User:
     return state.world.identity.require_user(args.owner or state.config.accounts[0].name)
 
 
+def _owners(state: State) -> str:
+    return f"Users: {', '.join(state.world.identity.users)}."
+
+
+def _owners_and_keys(state: State) -> str:
+    return f"GET /_sim/keys?owner=NAME lists a user's keys. {_owners(state)}"
+
+
+def _owners_and_permissions(state: State) -> str:
+    return f"GET /_sim/permissions lists the permissions. {_owners(state)}"
+
+
 def _shown(key: ApiKey) -> dict[str, Any]:
     permissions = "all" if key.permissions is None else sorted(key.permissions)
     return {**asdict(key), "permissions": permissions}
@@ -135,11 +147,13 @@ def _permissions(_: State, __: Nothing) -> Any:
 
 
 ACTIONS = (
-    Action("GET", "keys", "listKeys", "list an owner's keys", Owner, _keys),
-    Action("POST", "keys", "createKey", "create a key; its value is shown this once", NewKey, _create_key),
-    Action("DELETE", "keys/{id}", "revokeKey", "revoke a key at once", KeyId, _revoke_key),
+    Action("GET", "keys", "listKeys", "list an owner's keys", Owner, _keys, _owners),
+    Action(
+        "POST", "keys", "createKey", "create a key; its value is shown this once", NewKey, _create_key, _owners_and_permissions
+    ),
+    Action("DELETE", "keys/{id}", "revokeKey", "revoke a key at once", KeyId, _revoke_key, _owners_and_keys),
     Action("GET", "users", "listUsers", "list the users", Nothing, _users),
-    Action("POST", "users", "putUser", "add or change a user", UserChange, _put_user),
+    Action("POST", "users", "putUser", "add or change a user", UserChange, _put_user, _owners_and_permissions),
     Action("POST", "logins/end", "endLogins", "make every login token invalid", Nothing, _end_logins),
     Action("GET", "permissions", "listPermissions", "list the permissions", Nothing, _permissions),
 )

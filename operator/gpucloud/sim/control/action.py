@@ -21,7 +21,10 @@ class Args(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action. A path may end in ``{id}``. ``name`` is its id in the OpenAPI document, by which clients name a function."""
+    """One action. A path may end in ``{id}``. ``name`` is its id in the OpenAPI document, by which clients name a function.
+
+    ``known`` says which names there are, or where they are listed; it ends the refusal of a name that is unknown.
+    """
 
     method: str
     path: str
@@ -29,3 +32,4 @@ class Action:
     summary: str
     args: type[BaseModel]
     act: Callable[[State, Any], Any]
+    known: Callable[[State], str] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from gpucloud.sim.clock import ManualClock
 from gpucloud.sim.control.action import Action, Args
 from gpucloud.sim.faults import Fault
 from gpucloud.sim.knobs import SPEEDS, Knobs
+from gpucloud.sim.routes import ROUTES
 from gpucloud.sim.world.refusals import Reason, Refused
 
 if TYPE_CHECKING:
@@ -78,7 +80,10 @@ def _set_knobs(state: State, args: Partial) -> Any:
 def _set_speeds(state: State, args: Partial) -> Any:
     others = sorted(set(args.model_extra or {}) - SPEEDS)
     if others:
-        raise Refused(Reason.INVALID, f"Not a speed: {', '.join(others)}. Speeds end in _seconds.")
+        words = (
+            f"Not a speed: {', '.join(others)}. Speeds: {', '.join(sorted(SPEEDS))}. POST /_sim/knobs turns the other knobs."
+        )
+        raise Refused(Reason.INVALID, words)
     return _set_knobs(state, args)
 
 
@@ -87,6 +92,8 @@ def _faults(state: State, _: Nothing) -> Any:
 
 
 def _add_fault(state: State, fault: Fault) -> Any:
+    if not any(fnmatchcase(route.operation, fault.operation) for route in ROUTES):
+        raise Refused(Reason.UNKNOWN_REFERENCE, f'No operation is named "{fault.operation}".')
     return state.faults.add(fault).model_dump(mode="json")
 
 
@@ -94,6 +101,14 @@ def _remove_fault(state: State, args: Named) -> Any:
     if not state.faults.remove(args.id):
         raise Refused(Reason.MISSING_OTHER, f'"{args.id}" not found')
     return {"id": args.id}
+
+
+def _operations(_: State) -> str:
+    return f"Operations: {', '.join(sorted(route.operation for route in ROUTES))}."
+
+
+def _faults_in_force(_: State) -> str:
+    return "GET /_sim/faults lists the faults in force."
 
 
 def _clear_faults(state: State, _: Nothing) -> Any:
@@ -157,9 +172,9 @@ ACTIONS = (
     Action("POST", "knobs", "setKnobs", "turn some knobs", Partial, _set_knobs),
     Action("POST", "speeds", "setSpeeds", "turn knobs that end in _seconds", Partial, _set_speeds),
     Action("GET", "faults", "listFaults", "list the faults in force", Nothing, _faults),
-    Action("POST", "faults", "addFault", "add a fault", Fault, _add_fault),
+    Action("POST", "faults", "addFault", "add a fault", Fault, _add_fault, _operations),
     Action("DELETE", "faults", "removeAllFaults", "remove all faults", Nothing, _clear_faults),
-    Action("DELETE", "faults/{id}", "removeFault", "remove one fault", Named, _remove_fault),
+    Action("DELETE", "faults/{id}", "removeFault", "remove one fault", Named, _remove_fault, _faults_in_force),
     Action("GET", "ledger", "readLedger", "read the ledger", LedgerFilter, _ledger),
     Action("GET", "clock", "readClock", "read the clock", Nothing, _clock),
     Action("POST", "clock/advance", "advanceClock", "move a manual clock", Advance, _advance),

@@ -30,6 +30,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_CHANGES,
 )
+_UNKNOWN = {Reason.MISSING_VM, Reason.MISSING_OTHER, Reason.UNKNOWN_REFERENCE}
 _STATUS = {Reason.MISSING_VM: 404, Reason.MISSING_OTHER: 404, Reason.FORBIDDEN: 403}
 
 
@@ -64,9 +65,15 @@ class ControlApi:
             problems = error.errors(include_url=False, include_input=False, include_context=False)
             return _failed(400, "; ".join(f"{'.'.join(map(str, item['loc']))}: {_said(item, action)}" for item in problems))
         except Refused as refused:
-            return _failed(_STATUS.get(refused.reason, 400), refused.message)
+            return _failed(_STATUS.get(refused.reason, 400), self._advised(action, refused))
         except ValueError as error:
             return _failed(400, str(error))
+
+    def _advised(self, action: Action, refused: Refused) -> str:
+        """The refusal; of an unknown name with those that are known."""
+        if action.known is None or refused.reason not in _UNKNOWN:
+            return refused.message
+        return f"{refused.message.rstrip('.')}. {action.known(self._state)}"
 
 
 def _said(problem: Any, action: Action) -> str:

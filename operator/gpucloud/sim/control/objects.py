@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gpucloud.sim.control.action import Action, Args
 from gpucloud.sim.world.catalogue import ON_DEMAND, Place
+from gpucloud.sim.world.refusals import Reason, Refused
 from gpucloud.sim.world.vms import VmOrder
 from gpucloud.sim.world.world import ImageChoice
 
@@ -69,6 +70,21 @@ class Capacity(Args):
     total: int = Field(ge=0)
 
 
+def _in_world(_: State) -> str:
+    return "GET /_sim/world lists what there is."
+
+
+def _on_offer(state: State) -> str:
+    catalogue = state.world.catalogue
+    configurations = ", ".join(f"{one.name} (in {' and '.join(one.clusters)})" for one in catalogue.configurations.values())
+    pools = ", ".join(dict.fromkeys(pool for tenant in catalogue.pools for pool in catalogue.pools_of(tenant)))
+    return f"Clusters: {', '.join(catalogue.clusters)}. Configurations: {configurations}. Pools: {pools}."
+
+
+def _on_offer_and_in_world(state: State) -> str:
+    return f"{_on_offer(state)} {_in_world(state)}"
+
+
 def _vm(state: State, name: VmName) -> Vm:
     vms = state.world.vms
     named = vms.named((name.cluster, name.namespace, name.id))
@@ -123,17 +139,19 @@ def _set_capacity(state: State, args: Capacity) -> Any:
     world = state.world
     place = Place(args.configuration, args.cluster, args.pool)
     world.catalogue.require_configuration(args.configuration, args.cluster)
+    if not any(args.pool in world.catalogue.pools_of(tenant) for tenant in world.catalogue.pools):
+        raise Refused(Reason.UNKNOWN_REFERENCE, f'Resource pool "{args.pool}" is no tenant\'s.')
     world.catalogue.set_total(place, args.total)
     world.vms.serve_waiting(place, state.now())
     return {**place._asdict(), "total": args.total, "free": world.catalogue.free(place)}
 
 
 ACTIONS = (
-    Action("POST", "vms/create", "createVm", "create a VM as somebody else", ForeignVm, _create),
-    Action("POST", "vms/start", "startVm", "start a VM as somebody else", VmName, _start),
-    Action("POST", "vms/stop", "stopVm", "stop a VM as somebody else", VmName, _stop),
-    Action("POST", "vms/destroy", "destroyVm", "destroy a VM as somebody else", DestroyedVm, _destroy),
-    Action("POST", "vms/force", "forceVm", "put a VM into any status", ForcedVm, _force),
-    Action("POST", "hosts/force", "forceHost", "put a host into any state", ForcedHost, _force_host),
-    Action("POST", "capacity", "setCapacity", "set how many VMs fit", Capacity, _set_capacity),
+    Action("POST", "vms/create", "createVm", "create a VM as somebody else", ForeignVm, _create, _on_offer_and_in_world),
+    Action("POST", "vms/start", "startVm", "start a VM as somebody else", VmName, _start, _in_world),
+    Action("POST", "vms/stop", "stopVm", "stop a VM as somebody else", VmName, _stop, _in_world),
+    Action("POST", "vms/destroy", "destroyVm", "destroy a VM as somebody else", DestroyedVm, _destroy, _in_world),
+    Action("POST", "vms/force", "forceVm", "put a VM into any status", ForcedVm, _force, _in_world),
+    Action("POST", "hosts/force", "forceHost", "put a host into any state", ForcedHost, _force_host, _in_world),
+    Action("POST", "capacity", "setCapacity", "set how many VMs fit", Capacity, _set_capacity, _on_offer),
 )

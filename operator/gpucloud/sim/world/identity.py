@@ -54,7 +54,7 @@ def with_parents(chosen: Iterable[str]) -> frozenset[str]:
     names = frozenset(".".join(parts[: end + 1]) for name in chosen for parts in [name.split(".")] for end in range(len(parts)))
     unknown = sorted(names - ALL_PERMISSIONS)
     if unknown:
-        raise Refused(Reason.INVALID, f"Unknown permission: {', '.join(unknown)}.", "permissions")
+        raise Refused(Reason.UNKNOWN_REFERENCE, f"Unknown permission: {', '.join(unknown)}.", "permissions")
     return names
 
 
