@@ -143,7 +143,7 @@ def test_a_refusal_by_the_hosts_state_and_an_unavailable_cloud_are_told_apart(he
     sim.control("hosts/force", {"id": "bm-128", "cluster": "Msc1", "powered_on": True})
     sim.fault(kind="status", operation="ReprovisionHost", status=503, message=f"cannot fetch {IMAGE} now", nth=1)
     unclear = request(here, REPROVISION)
-    reach(here, "gpuhost", "metal", "False/ApiError", says="out of service for the moment")
+    reach(here, "gpuhost", "metal", "False/ApiError", says="out of service")
     assert outcome(here, unclear, "Unclear")["lastHandledReprovisionAt"] == unclear
     eventually(lambda: condition(here.get("gpuhost", "metal"), "Stalled"), what="a person to be called")
     row(here, "False/ApiError", "Failed", "Stalled")
@@ -166,7 +166,7 @@ def test_a_cloud_init_that_is_missing_or_too_large_is_waited_for(here, sim, oper
     here.apply(secret("metal-cloud-init", other="x"))
     reach(here, "gpuhost", "metal", "False/SecretNotFound", says="'user-data'")
     here.apply(secret("metal-cloud-init", **{"user-data": "#" * 65537}), "--server-side", "--force-conflicts")
-    item = reach(here, "gpuhost", "metal", "False/InvalidSecret", says="65536 are the most")
+    item = reach(here, "gpuhost", "metal", "False/InvalidSecret", says="at most 65536 are taken")
     assert condition(item, "Stalled")
     assert sent(sim) == []
     here.apply(secret("metal-cloud-init", **{"user-data": CLOUD_INIT}), "--server-side", "--force-conflicts")
@@ -211,7 +211,7 @@ def test_from_the_manifest_nothing_is_sent(here, sim, operator):
     assert item["status"]["lastHandledRebootAt"]
     request(here, REBOOT, stamp(minutes=1))
     here.annotate("gpuhost", "metal", **{REPROVISION: None})
-    reach(here, "gpuhost", "metal", "False/Rejected", says="was answered before")
+    reach(here, "gpuhost", "metal", "False/Rejected", says="was answered already")
     here.annotate("gpuhost", "metal", **{REBOOT: None})
     running(here)
     assert sent(sim) == []

@@ -66,7 +66,7 @@ def test_it_says_of_every_object_what_it_would_do_and_does_nothing(here, sim, op
         here, "gpuvm", "to-keep", "Unknown/ObserveOnly", says="would remove its finalizer from this object now. To let it act"
     )
     reach(here, "gpuvm", "held", "False/DeletionBlocked", says="paused")
-    reach(here, "gpucloudaccount", "spare", "True/Connected", says="would call HoldSecret")
+    reach(here, "gpucloudaccount", "spare", "True/Connected", says="would protect Secret")
     assert ready(here.get("gpuvm", "as-asked")) == "True/Running", "what is as asked is said to be so"
 
     expected = Counter({("GpuVM", "Release"): 1, ("GpuCloudAccount", "HoldSecret"): 1})

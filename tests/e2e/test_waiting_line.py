@@ -46,7 +46,7 @@ def test_what_comes_free_goes_to_who_waits_longest_also_after_a_restart(here, fu
     eventually(lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}" > first, what="the next second")
     apply_and_wait(here, "second", priority=9)
     item = reach(here, "gpuvm", "first", "False/WaitingForCapacity")
-    words = f"since {first}; whoever waits longest goes first. The operator asks the cloud every 1 s what is free."
+    words = f"since {first}; the longest wait is served first. The operator asks the cloud every 1 s what is free."
     eventually(lambda: words in condition(here.get("gpuvm", "first"), "Ready")["message"], what="the message")
     assert here.get("gpuvm", "first")["status"]["placement"]["lookSeconds"] == 1
     assert [one["reason"] for one in item["status"]["placement"]["refused"]] == ["NoCapacity"]

@@ -55,6 +55,12 @@ def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def either(names: Iterable[str]) -> str:
+    """Join names for a message of which one will do: "a, b or c"."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the known names that this one may be a slip of, in any case of letters: all that are equally near, at most 3."""
     import difflib  # noqa: PLC0415 - for a refusal only

@@ -35,7 +35,9 @@ LIFE = {
         "a Secret held by an account that is gone is held for ever", {"meta": an_account(has_finalizer=False)}
     ),
     "observe-only speaks without our finalizer": connected(
-        "it puts none on", {"meta": an_account(has_finalizer=False), "limits": WATCHING}, says=("--observe-only", "HoldSecret")
+        "it puts none on",
+        {"meta": an_account(has_finalizer=False), "limits": WATCHING},
+        says=("--observe-only", "protect Secret"),
     ),
     'the value "false" does not pause': connected(
         "a template may render it", {"meta": an_account(annotations={Annotation.PAUSED: "false"}), "secret": HELD}

@@ -49,7 +49,9 @@ HOLDING = {
     "hold nothing that is being deleted": going("the apiserver forbids it", {"secret": a_secret(deleting=True)}),
     "hold nothing when switched off": connected("the administrator's choice", {"hold_secrets": False}),
     "hold nothing when only watching": connected(
-        "it does nothing, and says what it would do", {"limits": WATCHING}, says=("would call HoldSecret",)
+        "it does nothing, and says what it would do",
+        {"limits": WATCHING},
+        says=("would protect Secret 'cloud-credential' now",),
     ),
     "hold nothing while paused": connected(
         "a person's hand is on it", {"meta": an_account(annotations=PAUSED), "status": an_account_status()}
@@ -136,7 +138,7 @@ HOLDING = {
     "rotated by name under observe-only: only say so": connected(
         "it does nothing",
         {"status": ROTATED, "limits": WATCHING},
-        says=("would call FreeSecret",),
+        says=("would free Secret",),
         status={"held_secret": OLD_SECRET},
     ),
     "a hold that failed waits": connected(
@@ -287,7 +289,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
+            "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
             "status": an_account_status(held_secret=SECRET),
         },
         Reason.DELETING,
@@ -298,7 +300,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
+            "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
             "status": an_account_status(held_secret=SECRET),
             "history": tried_secret(FREE, asked=DOOMED),
         },

@@ -139,7 +139,7 @@ ROWS = {
     "out of service": unclear(
         "503: it may have been carried out; look at the host",
         ANNOUNCED_WIPE | OWN_WIPE | {"history": called(REPROVISION, kind=ErrorKind.UNAVAILABLE, ambiguous=True)},
-        ("out of service for the moment", "not sent again"),
+        ("out of service", "not sent again"),
         settled=False,
     ),
     "a failure of the cloud": unclear(
@@ -151,7 +151,7 @@ ROWS = {
     "a lost answer, and the host does not show it": unclear(
         "a person decides: a second wipe would lose work",
         ANNOUNCED_WIPE | OWN_WIPE | {"history": called(REPROVISION, ago=31, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True)},
-        ("No clear answer came", "reprovision-requested-at"),
+        ("The cloud gave no clear answer", "reprovision-requested-at"),
         settled=True,
     ),
     "a lost answer, and the host shows it": reprovisioning(
@@ -193,12 +193,13 @@ ROWS = {
         "the record says that it is not sent again",
         {
             "status": operating(
-                outcome=HostOutcome.UNCLEAR, message="It is unknown whether RebootHost is carried out. Look at the host."
+                outcome=HostOutcome.UNCLEAR,
+                message="RebootHost may have been carried out, and is not sent again. Look at the host.",
             ),
             "history": CallHistory(first_seen=NOW - 1),
         }
         | BOOTS,
-        "It is unknown",
+        "may have been carried out",
         settled=False,
     ),
     # --- not carried out for certain: the same request is sent again

@@ -46,7 +46,7 @@ from support.rows import Row
 MISSING = CloudInit(trouble=Reason.SECRET_NOT_FOUND, words="Waiting for the Secret 'init'.")
 LARGE = CloudInit(
     trouble=Reason.INVALID_SECRET,
-    words="Key 'user-data' holds 65537 bytes; 65536 are the most. Shorten it: let cloud-init fetch what is large.",
+    words="Key 'user-data' holds 65537 bytes; at most 65536 are taken. Shorten the value: let cloud-init fetch large files.",
 )
 
 ROWS = {
@@ -188,7 +188,7 @@ ROWS = {
         },
         Reason.REJECTED,
         progress="Stalled",
-        says=(SINCE, "answered before"),
+        says=(SINCE, "answered already"),
         status={"operation": None, "last_handled_reboot_at": SINCE},
     ),
     "a request after one that lay ahead": rebooting(
@@ -253,7 +253,7 @@ ROWS = {
         },
         Reason.REJECTED,
         progress="Stalled",
-        says="answered before",
+        says="answered already",
         status={"operation": None, "last_handled_reboot_at": "now"},
     ),
     "a request that is older than its object": refused(
@@ -272,7 +272,7 @@ ROWS = {
     "a request that this process sent, and status has lost it": refused(
         "somebody restored an older status",
         BOOTS | {"history": called()},
-        "Nothing was sent again",
+        "Not sent again",
         last_handled_reboot_at=RECENTLY,
     ),
     # --- the cloud-init

@@ -123,7 +123,7 @@ ROWS = {
         Reason.PERMISSION_DENIED,
         progress="Stalled",
         wakes=5,
-        says=f"may not list VMs in cluster '{AWAY}', so nothing is ordered",
+        says=f"may not list VMs in cluster '{AWAY}', where the VM may be, so nothing is ordered",
     ),
     "the cluster in hand stays it while it cannot be listed": Row(
         "seed 92213545: only its next listing wakes the object, which was taken for one of the spec's own cluster",

@@ -43,8 +43,8 @@ ROWS = {
         {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef"),)},
         Reason.DEPENDENCY_NOT_READY,
         says=(
-            "Waiting for GpuVpc 'net': there is none in namespace 'team' yet. Create it;",
-            "create it again with the right spec.vpcRef.",
+            "Waiting for GpuVpc 'net': there is none in namespace 'team' yet, as is usual for some seconds after an apply.",
+            "If it stays so, create it; or, if spec.vpcRef is wrong, delete this object and create it again.",
         ),
         status={"progress_deadline_at": None, "order": None},
     ),
@@ -52,7 +52,7 @@ ROWS = {
         "a slip of the pen is found at once",
         {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", meant=" Did you mean 'nets'?"),)},
         Reason.DEPENDENCY_NOT_READY,
-        says="there is none in namespace 'team' yet. Did you mean 'nets'? Create it; or, if the name is wrong,",
+        says="there is none in namespace 'team' yet. Did you mean 'nets'? Create it; or, if spec.vpcRef is wrong,",
     ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(
         "one look at one object should do",

@@ -37,7 +37,7 @@ ROWS = {
         waiting(Line(listed=FULL), too_dear=frozenset({TWO})),
         Reason.WAITING_FOR_CAPACITY,
         records=False,
-        says=f"the limits on prices exclude '{TWO}'.",
+        says=f"the price limits exclude '{TWO}'.",
     ),
     "what is too dear stands in the way only when nothing else is left": Row(
         "its price is above the limit, and that is what a person can change",

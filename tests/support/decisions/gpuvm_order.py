@@ -314,7 +314,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('yes' has no effect): kubectl annotate",
+        says="To buy another ('yes' is not 'true'): kubectl annotate",
     ),
     "a lookalike may be overridden": Row(
         "a person said to buy",

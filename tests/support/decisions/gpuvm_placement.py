@@ -205,7 +205,7 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         records=False,
         says=(
-            f"for '{ONE}' or '{TWO}' or '{ONE}' in pool '{POOLED}' since 2026-01-01T00:14:55Z",
+            f"for '{ONE}', '{TWO}' or '{ONE}' in pool '{POOLED}' since 2026-01-01T00:14:55Z",
             "every 10 s",
             f"'{ONE}' (\"{WORDS}\")",
         ),
@@ -270,7 +270,7 @@ ROWS = {
         status={"placement": in_hand(TWO, None, *ALL_BUSY.refused, since=ALL_BUSY.refused[2].at)},
     ),
     "a first order waits behind those that wait": Row(
-        "whoever waits longest goes first",
+        "the longest wait is served first",
         {"spec": SPEC, "line": Line(behind=True, listed=FULL)},
         Reason.WAITING_FOR_CAPACITY,
         records=False,
@@ -302,7 +302,7 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         records=False,
         wakes=30,
-        says="The cloud refused others; next try after 2026-01-01T00:17:00Z.",
+        says="Other GpuVMs were refused; next try after 2026-01-01T00:17:00Z.",
         status={"placement": in_hand(ONE, since=START + timedelta(seconds=NOW)), "order": None},
     ),
     "an order that is recorded is withdrawn when others are refused the same": Row(
@@ -362,7 +362,7 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         records=False,
         wakes=200,
-        says=f"Waiting for capacity for '{ONE}' since 2026-01-01T00:15:00Z; alternatives count from 2026-01-01T00:20:00Z on.",
+        says=f"for '{ONE}' since 2026-01-01T00:15:00Z; alternatives are ordered from 2026-01-01T00:20:00Z on.",
     ),
     "alternatives count when waitSeconds are over": Row(
         "anything is better than none by then",

@@ -116,7 +116,7 @@ ROWS = {
         ),
         Reason.WAITING_FOR_CAPACITY,
         records=False,
-        says=f"for '{ONE}' or '{TWO}' or '{CHEAP}' or '{ONE}' in pool '{POOLED}' since",
+        says=f"for '{ONE}', '{TWO}', '{CHEAP}' or '{ONE}' in pool '{POOLED}' since",
     ),
     "an edit of the alternatives decides their order anew": Row(
         "the record is of other offers",

@@ -181,7 +181,7 @@ ROWS = {
         there(of_disk(THERE), DISK, strays=(Identity(HOME, "acme", NAME),)),
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
-        says=(f"VM '{NAME}' shows in VPC 'acme' of cluster '{HOME}'", f"cluster '{AWAY}'", "Destroy"),
+        says=(f"VM '{NAME}' shows in VPC 'acme' of cluster '{HOME}'", f"cluster '{AWAY}'", "destroy the other one"),
     ),
     "an announced destruction does not wait for the listings of other clusters": Row(
         "the call may have been sent",

@@ -59,7 +59,7 @@ ROWS = {
         Reason.WAITING_FOR_CAPACITY,
         says=(
             "Waiting for capacity for 'A100_40GB_PCIe_1x' in pool 'on-demand' since 2026-01-01T00:13:20Z",
-            "whoever waits longest goes first",
+            "the longest wait is served first",
             f"Last refused: 'A100_40GB_PCIe_1x' in pool 'on-demand' (\"{WORDS}\").",
         ),
         status={"placement": waits(SINCE, refused(*MADE[:2], at=START + timedelta(seconds=NOW - 100))), "operation": UNCLEAR},
@@ -124,10 +124,10 @@ ROWS = {
         OFF | {"history": OLD, "line": Line(taken={MADE: START + timedelta(seconds=NOW + 20)})},
         Reason.WAITING_FOR_CAPACITY,
         wakes=30,
-        says="The cloud refused others; next try after 2026-01-01T00:17:00Z.",
+        says="Other GpuVMs were refused; next try after 2026-01-01T00:17:00Z.",
     ),
     "a first start waits behind those that wait": Row(
-        "whoever waits longest goes first",
+        "the longest wait is served first",
         {
             "status": RUNNING.model_copy(update=IN_POOL),
             "found": OFFLINE,

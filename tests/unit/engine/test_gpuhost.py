@@ -53,7 +53,7 @@ async def test_the_largest_cloud_init_is_taken():
         ({"other": encoded(CANARY)}, Reason.SECRET_NOT_FOUND, "key 'user-data'"),
         ({"user-data": ""}, Reason.INVALID_SECRET, "is empty"),
         ({"user-data": f"{CANARY} is no base64"}, Reason.INVALID_SECRET, "cannot be decoded"),
-        ({"user-data": encoded(CANARY + "x" * 65536)}, Reason.INVALID_SECRET, "65536 are the most"),
+        ({"user-data": encoded(CANARY + "x" * 65536)}, Reason.INVALID_SECRET, "at most 65536 are taken"),
     ],
 )
 async def test_what_keeps_a_cloud_init_from_being_sent(data, trouble, says):

@@ -88,7 +88,7 @@ def adoption(objects: Listers, spec: AdoptingSpec, subject: Subject, name: str, 
     """Return why what exists must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
     if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
-    return _refused(f"{subject.noun} {name!r}", f"an adopted {subject.noun} may be another's", INSTEAD[subject.kind])
+    return _refused(f"{subject.noun} {name!r}", f"an adopted {subject.noun} may be somebody else's", INSTEAD[subject.kind])
 
 
 def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:

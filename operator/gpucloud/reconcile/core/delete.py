@@ -158,9 +158,10 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for the objects that still need the resource; name them."""
     if not f.dependents:
         return None
+    those = "that object" if len(f.dependents) == 1 else "those objects"
     words = (
-        f"The {f.subject.noun} is still needed by {listed(f.dependents)}: delete {'it' if len(f.dependents) == 1 else 'them'}, "
-        f"too. The {f.subject.noun} is destroyed as soon as nothing needs it."
+        f"The {f.subject.noun} is still needed by {listed(f.dependents)}. Delete {those}, too: the {f.subject.noun} is "
+        "destroyed as soon as nothing needs it."
     )
     return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 

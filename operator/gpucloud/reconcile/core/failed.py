@@ -60,7 +60,7 @@ def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
 def unproven(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why nobody can tell whose the resource under the chosen name is."""
     noun, name = f.subject.noun, f.identity.name
-    return f"Nothing is done to {noun} {name!r} in {f.place}: an order had no clear answer, so it may be another's."
+    return f"Nothing is done to {noun} {name!r} in {f.place}: an order had no clear answer, so it may not be yours."
 
 
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:

@@ -174,7 +174,7 @@ def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Ambiguous if the chosen name has a resource, and the order for that name had no clear answer."""
     if not f.unproven:
         return None
-    way_out = "If it is yours, destroy it, or delete this object with spec.deletion.policy: Retain."
+    way_out = "If it is yours, destroy it; if not, delete this object with spec.deletion.policy: Retain."
     return plan_status(f, stalled(Reason.AMBIGUOUS, f"{failed.unproven(f)} {way_out}"))
 
 
@@ -256,14 +256,24 @@ def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     return plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + unseen.RECHECK_SECONDS)
 
 
+def _missing(f: CloudFacts[Any, Any, Any], need: Dependency) -> str:
+    """Return that what this object refers to does not exist, and the way out. Manifests are applied in any order."""
+    there = f"there is none in namespace {f.meta.namespace!r}"
+    if not need.field:
+        return f"{there}."
+    if orders.may_exist(f.order):
+        return f"{there} yet.{need.meant} Create it."
+    wrong = f"if {need.field} is wrong, delete this object and create it again"
+    if need.meant:
+        return f"{there} yet.{need.meant} Create it; or, {wrong}."
+    return f"{there} yet, as is usual for some seconds after an apply. If it stays so, create it; or, {wrong}."
+
+
 def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
     detail = f" {need.detail}" if need.detail else ""
     match need.readiness:
         case Readiness.MISSING:
-            correct = f"; or, if the name is wrong, delete this object and create it again with the right {need.field}"
-            way_out = f" Create it{'' if orders.may_exist(f.order) else correct}." if need.field else ""
-            missing = f"there is none in namespace {f.meta.namespace!r}{' yet' if need.field else ''}"
-            words = f"Waiting for {need.name}: {missing}.{need.meant}{way_out}{detail}"
+            words = f"Waiting for {need.name}: {_missing(f, need)}{detail}"
         case Readiness.DELETING if need.detail:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.DELETING:

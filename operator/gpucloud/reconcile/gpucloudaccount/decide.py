@@ -9,6 +9,7 @@ from gpucloud.kinds.gpucloudaccount import KIND
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled
+from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.gpucloudaccount import delete, secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.facts import Contact
 from gpucloud.reconcile.gpucloudaccount.report import report
@@ -19,6 +20,7 @@ from gpucloud.reconcile.plan import Plan, observing
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
+    from gpucloud.reconcile.gpucloudaccount.secret_finalizer import SecretCall
 
 UNTRIED_SECONDS = 60.0  # after a start, the last conditions stay this long without an answer of the cloud
 
@@ -71,12 +73,17 @@ def restarted(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
     return Plan(requeue_at=min(until, read_again_at(f)), pending=True)
 
 
+def _described(call: SecretCall) -> str:
+    """Return what the call does, after "it would"."""
+    return f"{'protect' if call.verb is Verb.HOLD_SECRET else 'free'} Secret {call.secret!r}"
+
+
 def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Report the account, and keep our finalizer on its Secret."""
     said, step = verdict(f), secret_finalizer.step(f)
     if step.call is None:
         return report(f, said, step.recorded)
     if f.limits.observe_only:
-        words = f"{said.message} {observing(f'call {step.call.verb}')}"
+        words = f"{said.message} {observing(_described(step.call))}"
         return replace(report(f, replace(said, message=words), secret_finalizer.recorded_secret(f)), withheld=step.call.verb)
     return secret_finalizer.plan_action(f, report(f, said, step.recorded), step.call)

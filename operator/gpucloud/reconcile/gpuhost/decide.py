@@ -57,7 +57,7 @@ def isolated(f: HostFacts) -> Plan[GpuHostStatus] | None:
         return None
     if not f.synced:
         return Plan(pending=True)  # the account of the namespace may not be known yet
-    words = "The operator's own account may be shared, and nothing proves whose a host is"
+    words = "The operator's own account may be shared, and nothing proves to whom a host belongs"
     return report(f, stalled(Reason.INVALID_REFERENCE, f"{words}: {credential.OWN_ACCOUNT_WAY_OUT}."))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SENT = frozenset({HostOutcome.ACCEPTED, HostOutcome.UNCLEAR})  # the host may show it
 _UNCLEAR = {
-    ErrorKind.UNAVAILABLE: "The cloud was out of service for the moment",
+    ErrorKind.UNAVAILABLE: "The cloud was out of service",
     ErrorKind.SERVER: "The cloud failed",
 }
 
@@ -46,20 +46,20 @@ def followed(f: HostFacts, host: Present[HostRecord]) -> HostOperation | None:
 
 def answered(f: HostFacts, operation: HostOperation, record: HostRecord) -> HostOperation:
     """Return an announced operation after the answer to its call."""
-    attempt, call = f.attempt(operation.verb, operation.id), CALLS[operation.verb]
+    attempt = f.attempt(operation.verb, operation.id)
     if attempt is None:
         if f.is_own(operation):
             return operation
-        words = f"The operator was restarted after it had announced {call}, so it is unknown whether it was sent"
-        return changed(operation, HostOutcome.UNCLEAR, f"{words}. {_look(f, operation.verb)}")
+        words = "The operator was restarted before it recorded the cloud's answer"
+        return changed(operation, HostOutcome.UNCLEAR, f"{words}: {_look(f, operation.verb)}")
     if attempt.refusal is None:
         return changed(operation, HostOutcome.ACCEPTED)
     if is_certainly_undone(attempt.refusal):
         return operation
     said = quoted(attempt.refusal.message, attempt.refusal.kind)
     if attempt.refusal.ambiguous:
-        words = f"{_UNCLEAR.get(attempt.refusal.kind, 'No clear answer came')} ({said}), so it is unknown whether {call} is"
-        return changed(operation, HostOutcome.UNCLEAR, f"{words} carried out. {_look(f, operation.verb)}")
+        words = f"{_UNCLEAR.get(attempt.refusal.kind, 'The cloud gave no clear answer')} ({said})"
+        return changed(operation, HostOutcome.UNCLEAR, f"{words}: {_look(f, operation.verb)}")
     return changed(operation, HostOutcome.REFUSED, _refused(f, operation.verb, attempt, said, record))
 
 
@@ -94,4 +94,4 @@ def _refused(f: HostFacts, verb: HostVerb, attempt: Attempt, said: str, record: 
 
 
 def _look(f: HostFacts, verb: HostVerb) -> str:
-    return f"It is not sent again: look at the host. {requests.again(f, verb)}"
+    return f"{CALLS[verb]} may have been carried out, and is not sent again. Look at the host. {requests.again(f, verb)}"

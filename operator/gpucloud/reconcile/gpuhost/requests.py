@@ -56,7 +56,7 @@ def _request(f: HostFacts, verb: HostVerb, value: str) -> Request:
     at, last = _read(f, verb, value).at, _newest(f, verb)
     if at is None or last is None or at > last:
         return Request(verb, value, trouble(f, verb, value))
-    words = f"is of {rfc3339(at)}, and a request of {rfc3339(last)} was answered before"
+    words = f"is of {rfc3339(at)}, and one of {rfc3339(last)} was answered already"
     return Request(verb, value, _not_sent(f, verb, words), superseded=True)
 
 
@@ -78,9 +78,9 @@ def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
     if read.at is None:
         return f"{read.trouble} Nothing was sent. {again(f, verb)}"
     if f.may_be_carried_out(verb, value):
-        return _not_sent(f, verb, "may have been carried out before, and status has lost that", "Nothing was sent again")
+        return _not_sent(f, verb, "may have been carried out before: its record in status is lost", "Not sent again")
     if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
-        return f"Nothing was sent: spec.reprovision does not say what to install. Set it. {again(f, verb)}"
+        return f"Not sent: spec.reprovision does not say what to install. Set that field. {again(f, verb)}"
     why = _too_early(f, read.at)
     return _not_sent(f, verb, f"is of {rfc3339(read.at)}{why}") if why else ""
 
@@ -94,8 +94,8 @@ def _too_early(f: HostFacts, at: datetime) -> str:
     return ""
 
 
-def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Nothing was sent") -> str:
-    return f"{then}: annotation {ANNOTATIONS[verb]} {words}. {again(f, verb)}"
+def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Not sent") -> str:
+    return f"{then}: the request in annotation {ANNOTATIONS[verb]} {words}. {again(f, verb)}"
 
 
 def again(f: HostFacts, verb: HostVerb) -> str:

@@ -103,7 +103,7 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     if isinstance(seen, Unknown) and seen.cause is UnknownReason.NOT_LISTED:
         return Plan(refresh_after=f.history.first_seen, pending=True)  # the first listing of VMs may not have come yet
     if f.source is None or seen is None or isinstance(seen, Unknown):
-        unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the VM to take a snapshot of can be seen.")
+        unseen = working(Reason.DEPENDENCY_NOT_READY, "Waiting until the cloud lists the VM of which the snapshot is taken.")
         return plan_status(
             f, unseen, requeue_at=f.now.mono + RECHECK_SECONDS
         )  # a change of the VM in a listing wakes this object
@@ -115,7 +115,7 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
         )
         return plan_status(f, stalled(Reason.SOURCE_NOT_FOUND, words))
     if seen.duplicate_records:
-        words = f"The cloud lists more than one VM named {name!r}: waiting until only one is left."
+        words = f"The cloud lists more than one VM named {name!r}. Destroy all but one in the cloud: its snapshot is taken."
         return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     if vm_phase(seen.record) in ON_ITS_WAY:
         words = f"Waiting until the VM {name!r} is on or off: the cloud reports {reported_state(seen.record)}."

@@ -122,8 +122,8 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
     words = (
-        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was lost or is "
-        f"older. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
+        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was lost or "
+        f"restored. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
     )
     return plan_status(
         f,
@@ -146,7 +146,7 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     which = f"cluster {unknown.detail!r}" if unknown.detail else "the list of clusters"
     missing = "is not read yet" if late else f"cannot be read now ({unknown.cause})"
     words = (
-        f"Nothing is ordered: no record tells whether a VM was, so one may be in any cluster; {which} {missing}. "
+        f"Nothing is ordered: the record of orders is lost, so a VM may be in any cluster; {which} {missing}. "
         "The operator keeps trying. "
         f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
     )
@@ -157,7 +157,7 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
 def _no_effect(f: VmFacts) -> str:
     """Return that the annotation that buys another VM has no effect by its value; empty if it is not set."""
     value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
-    return "" if value is None else f" ({value[:40]!r} has no effect)"
+    return "" if value is None else f" ({value[:40]!r} is not 'true')"
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -60,7 +60,7 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
         way_out = "Create another object; deleting this one destroys its VM" if own else "Correct it there"
         words = f"Unknown cluster {cluster!r} in {field}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
         return stalled(Reason.INVALID_SPEC, f"{words} {way_out}. Until then nothing is ordered.")
-    held = f"cluster {cluster!r}, so nothing is ordered: the VM may be there"
+    held = f"cluster {cluster!r}, where the VM may be, so nothing is ordered"
     if unknown.cause is UnknownReason.FORBIDDEN:
         words = f"The account {f.account.name!r} may not list VMs in {held}."
         way_out = "Let the credential list VMs there" + ("." if own else f", or remove the cluster from {FIELD}.")
@@ -80,7 +80,7 @@ def held_by_other_clusters(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
     if not isinstance(f.strays, Unknown):
         there = f.strays[0]
         words = f"another VM {there.name!r} shows in VPC {there.vpc!r} of cluster {there.cluster!r}, beside the one in cluster"
-        way_out = "Nobody knows which one to keep. Destroy the other one in the cloud."
+        way_out = "Only you know which one to keep: destroy the other one in the cloud."
         said = stalled(Reason.POSSIBLE_DUPLICATE, f"Nothing is destroyed: {words} {f.identity.cluster!r}. {way_out}")
     elif f.strays.cause is UnknownReason.NOT_LISTED:
         words = f"{what} It is destroyed as soon as cluster {f.strays.detail!r} is listed: another VM of its name may be there."

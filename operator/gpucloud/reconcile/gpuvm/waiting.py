@@ -34,7 +34,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     wanted_offer,
     without_capacity_since,
 )
-from gpucloud.reconcile.text import bracketed
+from gpucloud.reconcile.text import bracketed, either
 from gpucloud.reconcile.waiting_line import Waiter, look_seconds
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _while_taken(f: VmFacts, here: Waiter, **changes: Any) -> Plan[GpuVMStatus] 
     until = f.line.taken.get(wanted_offer(f))
     if until is None:
         return None
-    said = _verdict(f, here, f"The cloud refused others; next try after {rfc3339(until)}.")
+    said = _verdict(f, here, f"Other GpuVMs were refused; next try after {rfc3339(until)}.")
     again = f.now.mono + max(0.0, (until - f.now.wall).total_seconds())
     # not all at once: the first one may be refused again
     return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval), **changes)
@@ -181,13 +181,13 @@ def _in_line(f: VmFacts, here: Waiter) -> Verdict:
 
 
 def _verdict(f: VmFacts, here: Waiter, next_step: str) -> Verdict:
-    wanted = " or ".join(map(described, here.offers))
+    wanted = either(map(described, here.offers))
     left_out = " and ".join(described(one) for one in dear(f) if one not in here.offers)
-    until, rejected, rule = alternatives_from(f), rejected_alternative(f), "whoever waits longest goes first"
+    until, rejected, rule = alternatives_from(f), rejected_alternative(f), "the longest wait is served first"
     if until is not None and until > f.now.wall and len(offers(f.spec)) > 1:
-        rule = f"alternatives count from {rfc3339(until)} on"
+        rule = f"alternatives are ordered from {rfc3339(until)} on"
     elif left_out:
-        rule = f"the limits on prices exclude {left_out}"
+        rule = f"the price limits exclude {left_out}"
     elif rejected is not None:
         rule = "correct spec.placement.alternatives"
     words = f"Waiting for capacity for {wanted} since {rfc3339(here.since)}; {rule}. {next_step}"

@@ -76,7 +76,7 @@ async def test_an_account_chooses_among_the_declared_endpoints_only(rig):
     ("secret", "is_there", "trouble"),
     [
         (None, False, ""),
-        (FORBIDDEN, False, "grant it get on secrets"),
+        (FORBIDDEN, False, "grant its ServiceAccount the verb get on secrets"),
         (a_secret(), True, ""),
         (a_secret(apikey="a", username="ann"), True, ""),
     ],

@@ -204,7 +204,8 @@ class GpuCloudAccountReconciler:
         except KubeError as error:
             if error.status != 403:
                 raise
-            return None, None, f"The operator may not read the Secret {name!r}: grant it get on secrets."
+            words = f"The operator may not read Secret {name!r}: grant its ServiceAccount the verb get on secrets"
+            return None, None, f"{words} in namespace {namespace!r}."
         if found is None:
             return None, None, ""
         meta, credential, flaw = found["metadata"], None, ""

@@ -50,8 +50,8 @@ def _encoded(value: str, where: str) -> CloudInit:
     if not content:
         return _trouble(Reason.INVALID_SECRET, f"{where} is empty. Put the cloud-init YAML there, or drop cloudInitSecretRef.")
     if len(content) > MAX_BYTES:
-        size = f"holds {len(content)} bytes; {MAX_BYTES} are the most"
-        return _trouble(Reason.INVALID_SECRET, f"{where} {size}. Shorten it: let cloud-init fetch what is large.")
+        size = f"holds {len(content)} bytes; at most {MAX_BYTES} are taken"
+        return _trouble(Reason.INVALID_SECRET, f"{where} {size}. Shorten the value: let cloud-init fetch large files.")
     return CloudInit(base64.b64encode(content).decode())
 
 
