@@ -104,7 +104,7 @@ crds: $(READY) ## print crds/*.yaml, schemas/ and the plugin's page from the cod
 chart: $(READY) ## print the chart's schema, tables and list of settings
 	$(RUN)/python -m chartfiles chart
 
-manifests: crds chart ## print deploy/manifests from the chart
+manifests: crds chart ## print deploy/manifests from the chart, by a Helm that is built once
 	$(RUN)/python -m chartfiles manifests
 
 prose: $(READY) ## spelling and wording of the documents

@@ -52,9 +52,14 @@ def test_an_older_major_version_is_passed_over_for_the_cache(tmp_path, environ, 
     assert "helm on PATH is not used here: it is version 3.19" in capsys.readouterr().err
 
 
-def test_without_any_it_is_built_once(tmp_path, environ):
+def test_without_any_it_is_built_once_and_says_how_long_that_takes(tmp_path, environ, capsys):
     program(tmp_path / "path" / "go", GO)
     built = obtain_helm(environ)
+    first = capsys.readouterr().err.splitlines()[0]
+    assert (
+        first
+        == "helm: building helm from source. This happens once; on two cores it takes 3-5 min, twice that on a busy machine."
+    )
     assert built == cached(environ) / "helm"
     assert built.read_text() == "built\n"
     program(tmp_path / "path" / "go", "#!/bin/sh\nexit 1\n")

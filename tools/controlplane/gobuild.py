@@ -98,8 +98,10 @@ def build(
     Raises:
         ControlPlaneError: no Go can be had, or a build fails; its last lines are in the text, without addresses.
     """
-    longest = "" if len(binaries) == 1 else "; on two cores all of a control plane take 6-12 minutes"
-    say(f"building {', '.join(binaries)} from source. This happens once{longest}.")
+    longest = f"it takes {targets[binaries[0]].usual}, twice that on a busy machine"
+    if len(binaries) > 1:
+        longest = "all of a control plane take 6-12 minutes"
+    say(f"building {', '.join(binaries)} from source. This happens once; on two cores {longest}.")
     go = _go(folder.parent, environ, say)
     with tempfile.TemporaryDirectory(prefix="gpucloud-build-") as scratch:
         for step, binary in enumerate(binaries, start=1):
