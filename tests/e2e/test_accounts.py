@@ -203,6 +203,27 @@ def test_a_secret_that_bought_nothing_can_be_deleted_and_buys_nothing_while_it_g
     sim.assert_empty()
 
 
+def test_another_secret_in_the_account_frees_the_one_that_is_being_deleted(here, sim, operator):
+    """The way on of docs/how-to/account.md: `kubectl delete secret` hung, and cannot be taken back."""
+    operator(**OWN)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])
+    reach(here, "gpuvm", "train", "True/Running")
+    eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers"), what="the Secret to be held")
+    here.delete("secret", "cloud-credential", wait=False)
+    take_up(here)
+    reach(here, "gpucloudaccount", "default", "True/SecretDeleting", says="name it in spec.secretRef")
+    here.apply(gpuvm("late"))
+    reach(here, "gpuvm", "late", "False/AccountNotReady", says=WAITS)
+    here.apply(secret("next-credential", apikey=API_KEY))
+    here.patch("gpucloudaccount", "default", {"spec": {"secretRef": {"name": "next-credential"}}})
+    gone_secret(here)
+    reach(here, "gpuvm", "late", "True/Running")
+    reach(here, "gpuvm", "train", "True/Running")
+    assert len(sim.calls("CreateServer")) == 2, "one each"
+    here.delete("gpuvm", "train", "late")
+    sim.assert_empty()
+
+
 def test_a_dying_secret_serves_what_exists_and_nothing_new(here, sim, operator):
     """Secret first, then a restart, then the VM; two accounts share the Secret, one of which only waits."""
     process = operator(**OWN)
