@@ -220,7 +220,7 @@ def test_another_secret_in_the_account_frees_the_one_that_is_being_deleted(here,
     reach(here, "gpuvm", "late", "True/Running")
     reach(here, "gpuvm", "train", "True/Running")
     assert len(sim.calls("CreateServer")) == 2, "one each"
-    here.delete("gpuvm", "train", "late")
+    here.ok("delete", "gpuvm", "train", "late", "--timeout=60s")
     sim.assert_empty()
 
 
