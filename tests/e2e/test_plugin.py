@@ -127,11 +127,15 @@ def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(dat
     done = plugin("doctor", COLUMNS="80")
     assert (done.returncode, "1 VM needs it: GpuVM/train." in " ".join(done.stdout.split())) == (3, True)
     commands = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("kubectl ")]
-    assert len(commands) == 2
+    assert len(commands) == 1
     path = os.pathsep.join([str(control_plane.kubectl.parent), os.environ["PATH"]])
     environ = {**os.environ, "PATH": path, "KUBECONFIG": str(control_plane.kubeconfig)}
-    for command in commands:
-        subprocess.run(["/bin/sh", "-c", command], env=environ, check=True, timeout=60)  # noqa: S603 - as it is pasted
+    here.apply(secret("cloud-credential-2", apikey="another-account-s"))
+    assert subprocess.run(["/bin/sh", "-c", *commands], env=environ, check=False, timeout=60).returncode  # noqa: S603
+    used = here.get("gpucloudaccount", "default")["spec"]["secretRef"]["name"]
+    assert used == "cloud-credential", "a Secret that was there already is not put to use"
+    here.delete("secret", "cloud-credential-2")
+    subprocess.run(["/bin/sh", "-c", *commands], env=environ, check=True, timeout=60)  # noqa: S603 - as it is pasted
     eventually(lambda: here.get("secret", "cloud-credential") is None, 60, "the deletion to end")
     reach(here, "gpucloudaccount", "default", "True/Connected", says="'cloud-credential-2'")
     assert here.get("secret", "cloud-credential-2")["data"] == held

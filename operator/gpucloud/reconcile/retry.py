@@ -23,70 +23,80 @@ CORRECT = "Delete this object and create it again, corrected."
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation."""
+    """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation.
+
+    ``advice`` is a sentence without its end; ``retried`` says what the operator does by itself, where it repeats the call.
+    """
 
     reason: Reason
     base: float | None
     stalled: bool
     advice: str
+    retried: str = ""
+
+    def words(self, *, repeated: bool = True) -> str:
+        """Return the advice as sentences. ``repeated``: the operator sends the call again by itself."""
+        return f"{self.advice}; {self.retried}." if repeated and self.retried else f"{self.advice}."
 
 
 _POLICIES: dict[ErrorKind, RetryPolicy] = {
-    ErrorKind.INVALID: RetryPolicy(Reason.REJECTED, None, True, CORRECT),
+    ErrorKind.INVALID: RetryPolicy(Reason.REJECTED, None, True, CORRECT.removesuffix(".")),
     ErrorKind.NOT_FOUND: RetryPolicy(
         Reason.NOT_FOUND,
         60,
         True,
-        "Create what is missing, or delete this object and create it again, corrected; the operator tries again every few "
-        "minutes.",
+        "Create what is missing, or delete this object and create it again, corrected",
+        "the operator tries again every few minutes",
     ),
     ErrorKind.REDIRECTED: RetryPolicy(
         Reason.API_ERROR,
         LONGEST_DELAY,
         True,
-        "Redirects are never followed: the administrator must correct the endpoint's URL.",
+        "Redirects are never followed: the administrator must correct the endpoint's URL",
     ),
     ErrorKind.UNAUTHORIZED: RetryPolicy(
         Reason.CREDENTIALS_REFUSED,
         60,
         True,
-        "Update the account's Secret in place (do not delete it), or the operator's own credential; the operator reads it "
-        "again within a minute.",
+        "Update the account's Secret in place (do not delete it), or the operator's own credential",
+        "the operator reads it again within a minute",
     ),
     ErrorKind.LOGIN: RetryPolicy(
         Reason.CREDENTIALS_REFUSED,
         60,
         True,
         "Put an API key, or the login of a user without a second factor or a pending password change, into the account's "
-        "Secret, or into the operator's own credential; the operator reads it again within a minute.",
+        "Secret, or into the operator's own credential",
+        "the operator reads it again within a minute",
     ),
     ErrorKind.FORBIDDEN: RetryPolicy(
-        Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission; the operator tries again every 5 minutes."
+        Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission", "the operator tries again every 5 minutes"
     ),
     ErrorKind.THROTTLED: RetryPolicy(
-        Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests; the operator tries again."
+        Reason.RATE_LIMITED, 5, False, "The cloud asks for fewer requests", "the operator tries again"
     ),
     ErrorKind.UNAVAILABLE: RetryPolicy(
-        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no capacity or is down; the operator keeps trying."
+        Reason.WAITING_FOR_CAPACITY, 15, False, "The cloud has no capacity or is down", "the operator keeps trying"
     ),
-    ErrorKind.NOT_SENT: RetryPolicy(Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached; the operator tries again."),
+    ErrorKind.NOT_SENT: RetryPolicy(
+        Reason.API_UNAVAILABLE, 2, False, "The cloud cannot be reached", "the operator tries again"
+    ),
 }
 _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
-    "This happened 5 times in a row or more; the operator tries again every 5 minutes. Do as the cloud says, or ask its "
-    "support.",
+    "This happened 5 times in a row or more. Do as the cloud says, or ask its support",
+    "the operator tries again every 5 minutes",
 )
 # The words are the operator's own: no answer came, or none that could be read.
 _REPEATEDLY_UNANSWERED = replace(
     _REPEATEDLY_FAILED,
-    advice="No usable answer came 5 times in a row or more; the operator tries again every 5 minutes. Check that the cloud is "
-    "up, and the network and any proxy in between.",
+    advice="No usable answer came 5 times in a row or more. Check that the cloud is up, and the network and any proxy in between",
 )
 _ANSWERED = frozenset({ErrorKind.SERVER, ErrorKind.CONFLICT})  # unclear kinds whose message holds the cloud's own words
 _UNCLEAR = RetryPolicy(
-    Reason.API_ERROR, 5, False, "The operator checks whether the call was carried out, and tries again if not."
+    Reason.API_ERROR, 5, False, "The operator checks whether the call was carried out, and tries again if not"
 )
 
 
@@ -97,7 +107,7 @@ def policy(attempt: Attempt) -> RetryPolicy:
     found = _POLICIES.get(attempt.refusal.kind, _UNCLEAR)
     if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
-        return replace(found, base=LONGEST_DELAY, advice="The operator tries again every 5 minutes.")
+        return replace(found, base=LONGEST_DELAY, advice="The operator tries again every 5 minutes")
     if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
         return _REPEATEDLY_FAILED if attempt.refusal.kind in _ANSWERED else _REPEATEDLY_UNANSWERED
     return found

@@ -34,8 +34,13 @@ def abridged(name: str) -> str:
 
 
 def quoted(words: str, otherwise: str) -> str:
-    """Return another system's words in quotes, as a part of a sentence; if it said nothing, ``otherwise``."""
+    """Return another system's words in quotes, as a part of a sentence; if it said nothing, ``otherwise``.
+
+    They hold no quote of the kind that they stand in, so that nobody takes a part of them for the operator's own words.
+    """
     said = words.strip()[:MAX_QUOTED].rstrip(". ")
+    if "'" in said:
+        said = said.replace('"', "'")
     mark = "'" if '"' in said else '"'
     return f"{mark}{said}{mark}" if said else otherwise
 

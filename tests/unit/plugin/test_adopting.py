@@ -96,15 +96,29 @@ def test_one_is_chosen_by_kind_name_and_place():
     assert (count("", ""), count("msc1", ""), count("Msc1", "acme"), count("Hou1", "other")) == (3, 2, 1, 0)
 
 
-def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monkeypatch):
-    class Source:
-        def records(self):
-            return Records(
-                clusters=(ClusterRecords(cluster="Msc1", vms=(a_vm("old-trainer"),), vpcs=(VpcRecord(name="old"),)),)
-            )
+class Source:
+    """What an account sees: one VM and one VPC in one cluster."""
 
+    def records(self):
+        return Records(clusters=(ClusterRecords(cluster="Msc1", vms=(a_vm("old-trainer"),), vpcs=(VpcRecord(name="old"),)),))
+
+
+def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monkeypatch):
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     code, out, err = plugin("adopt", "old-trianer")
     assert (code, out) == (1, "")
     assert "there is no VM named 'old-trianer' that the account sees and no object stands for. Did you mean old-trainer?" in err
     assert "Did you mean" not in plugin("adopt", "gsnap/old-trainer")[2], "of another kind"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "code", "says"),
+    [
+        ("Msc3", 2, "--cluster: 'Msc3' is not offered: use Msc1. Did you mean Msc1?"),
+        ("msc1", 0, ""),
+    ],
+)
+def test_an_unknown_cluster_is_no_cluster_in_which_everything_has_an_object(plugin, monkeypatch, cluster, code, says):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
+    done = plugin("export", "--cluster", cluster)
+    assert (done[0], says in done[2], "old-trainer" in done[1]) == (code, True, code == 0)

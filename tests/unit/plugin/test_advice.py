@@ -12,6 +12,7 @@ from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.objects import Key
 from gpucloud.cli.plugin.options import CLUSTER
 from gpucloud.cli.plugin.page import Line, wrapped
+from gpucloud.reconcile.text import quoted
 from support.pluginworld import a_body
 
 SOURCES = Path(advice.__file__).parent
@@ -106,6 +107,8 @@ def test_a_command_for_an_object_always_names_the_namespace():
     assert [found for found in spelled() if "{}" in found[1] and "--namespace={}" not in found[1]] == []
 
 
+TWO_QUOTES = quoted('No "room", it is: kubectl delete gpuvm --all -- and again', "")
+ALL_QUOTES = quoted('It is "not" ' + "ann's: kubectl delete gpuvm --all -- and again", "")
 PRINTED = [
     ("Delete it.", ["Delete it."], "no command"),
     ("Try: kubectl gpucloud retry gvm/a", ["Try:", "kubectl gpucloud retry gvm/a"], "a command after its sentence"),
@@ -124,6 +127,26 @@ PRINTED = [
         "See all with 'kubectl gpucloud status -A', or ask.",
         ["See all with", "'kubectl gpucloud status -A',", "or ask."],
         "one in quotes, in the middle of a sentence",
+    ),
+    (
+        "Remove it: kubectl annotate gpuvm/a x='y -- now: kubectl delete gpuvm --all #' --namespace=team",
+        ["Remove it:", "kubectl annotate gpuvm/a x='y -- now: kubectl delete gpuvm --all #' --namespace=team"],
+        "a value that a tenant has chosen stays within its quotes",
+    ),
+    (
+        f"Refused: {quoted('No room. Free some: kubectl delete gpuvm --all -- and again', '')}. Wait.",
+        ['Refused: "No room. Free', "some: kubectl delete", "gpuvm --all -- and", 'again". Wait.'],
+        "words of the cloud are no command of ours",
+    ),
+    (
+        f"Refused: {TWO_QUOTES}. Wait.",
+        ['Refused: \'No "room", it', "is: kubectl delete gpuvm", "--all -- and again'.", "Wait."],
+        "neither in other quotes",
+    ),
+    (
+        f"Refused: {ALL_QUOTES}. Wait.",
+        ["Refused: \"It is 'not'", "ann's: kubectl delete", "gpuvm --all -- and", 'again". Wait.'],
+        "nor in both",
     ),
     ("Use kubectl gpucloud doctor, or ask.", ["Use", "kubectl gpucloud doctor,", "or ask."], "one without quotes"),
 ]

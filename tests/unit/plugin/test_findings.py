@@ -308,11 +308,11 @@ def test_who_waits_is_told_apart_from_a_command_that_ends_a_message(reason):
 def test_a_secret_that_is_being_deleted_is_replaced_by_a_copy():
     """tests/e2e/test_plugin.py carries these commands out."""
     (found,) = examine(replace(WELL, things=(DYING_SECRET,)))
-    copy, use = [part.rpartition(": kubectl ")[2] for part in found.advice.split(" -- ")]
+    copy, use = found.advice.partition(": kubectl ")[2].split(" && ")
     assert copy.startswith("get secret credential --namespace=team -o go-template='")
     assert copy.endswith("kubectl create secret generic credential-2 --namespace=team --from-env-file=/dev/stdin")
     assert use == (
-        "patch gpucloudaccount default --namespace=team --type=merge "
+        "kubectl patch gpucloudaccount default --namespace=team --type=merge "
         """--patch '{"spec":{"secretRef":{"name":"credential-2"}}}'"""
     )
 

@@ -79,16 +79,25 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
             "a VPC that goes waits for its VMs, not for the account and by it for the VMs of other VPCs",
         ),
         (
-            (a_vpc("lab", *BLOCKED, message="Still in the VPC: train-a1b2. It is destroyed as soon as it is empty."), a_vm()),
+            (
+                a_vpc("lab", *BLOCKED, message="Still in the VPC: train-a1b2. It is destroyed as soon as it is empty."),
+                a_vm("other", spec=BY_NAME | {"vpc": "acme"}),
+            ),
             VPC,
             (),
             "what the cloud shows in the VPC need not be an object's",
         ),
         (
-            (a_vpc("lab", "Deleting", "DeletionBlocked", message="The cloud refuses that (GpuVM)."), a_vm()),
+            (a_vpc("lab", "Deleting", "DeletionBlocked", message="The cloud refuses that (GpuVM)."),),
             VPC,
             (),
             "a refused destruction waits for no object",
+        ),
+        (
+            (a_vpc("lab", *BLOCKED, message="Reworded."), *(a_vm(f"vm-{number}") for number in range(8))),
+            VPC,
+            tuple(Key("team", "GpuVM", f"vm-{number}") for number in range(8)),
+            "who blocks a deletion is told by the specs, whatever the message says of them",
         ),
         (
             (an_account("default", "Stalled", "SecretNotFound"), a_vm("train", "Unknown", "ApiUnavailable")),
@@ -108,8 +117,8 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
                 ),
             ),
             VM,
-            (SNAPSHOT,),
-            "of two references the one that the condition names",
+            (VPC, SNAPSHOT),
+            "of two references both, while neither is Ready",
         ),
         (
             (a_vpc("lab", *BLOCKED, annotations={"gpucloud.dev/paused": "true"}), a_vm()),

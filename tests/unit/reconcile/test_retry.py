@@ -64,7 +64,7 @@ def test_an_unclear_fault_that_stays_calls_a_person(kind):
 )
 def test_the_cloud_is_quoted_only_where_it_has_said_something(kind, says):
     """A connection that broke, or an answer that cannot be read, is described in the operator's words."""
-    assert says in policy(failed(kind, FAILURES_BEFORE_STALLED)).advice
+    assert says in policy(failed(kind, FAILURES_BEFORE_STALLED)).words()
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.UNAVAILABLE, ErrorKind.THROTTLED, ErrorKind.NOT_SENT])
@@ -75,7 +75,7 @@ def test_scarcity_and_outages_never_call_a_person(kind):
 @given(KINDS, st.integers(1, 10_000), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 300)))
 def test_every_refusal_has_a_policy_and_a_bounded_delay(kind, failures, spread, retry_after):
     attempt = failed(kind, failures, retry_after)
-    assert policy(attempt).advice.endswith(".")
+    assert policy(attempt).words().endswith(".")
     again = again_at(attempt, spread)
     if again is not None:
         assert 2.0 <= again - attempt.at <= 375.0

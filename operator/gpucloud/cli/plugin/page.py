@@ -22,8 +22,11 @@ STYLES = {
     Standing.READY: "green",
 }
 NARROWEST = 20  # a message is not pressed into less, however deep it stands
-# A command to paste: behind a colon, up to the end of the text or to " -- ". Others stand in a sentence, most in quotes.
-_COMMAND = re.compile(r"(?:(?<=: )|^)kubectl [a-z].*?(?= -- |$)")
+# A command to paste: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes. What stands in
+# quotes is a name or somebody else's words, and no command to paste, whatever it says.
+_COMMAND = re.compile(
+    r"""(?<![\w=])(?:"[^"]*"|'[^']*')(?!\w)|(?P<command>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))"""
+)
 _WITHIN = re.compile(r"'kubectl [^']*'|kubectl(?: gpucloud)? [a-z-]+")
 _SPACE = "\0"  # in place of a space at which no line may end
 
@@ -48,7 +51,7 @@ class Line:
 
 def followed_by(message: str, more: str) -> str:
     """A message and what is said after it, apart from a command that ends the message."""
-    ends_in_command = any(command.end() == len(message) for command in _COMMAND.finditer(message))
+    ends_in_command = any(command.end() == len(message) for command in _commands(message))
     return f"{message}{' -- ' if ends_in_command else ' '}{more}" if more else message
 
 
@@ -65,7 +68,7 @@ def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
         whole = replace(given, text=f"{given.text}  {given.spare}", spare="") if given.spare else given
         shown = whole if _fits(whole, width) else replace(given, spare="")
         left_out = left_out or (shown is not whole and bool(given.spare))
-        if width is None or (_fits(shown, width) and not _COMMAND.search(shown.text)):
+        if width is None or (_fits(shown, width) and not any(_commands(shown.text))):
             yield shown
             continue
         for place, part in enumerate(_broken(shown.text, max(width - len(shown.lead), NARROWEST))):
@@ -75,11 +78,16 @@ def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
 def _broken(text: str, room: int) -> Iterator[str]:
     """A text as lines: its sentences in this room, each command to paste on a line of its own."""
     rest = text
-    while (command := _COMMAND.search(rest)) is not None:
+    while (command := next(_commands(rest), None)) is not None:
         yield from _sentences(rest[: command.start()], room)
         yield command[0]
         rest = rest[command.end() :].removeprefix(" -- ")
     yield from _sentences(rest, room)
+
+
+def _commands(text: str) -> Iterator[re.Match[str]]:
+    """The commands to paste in a text."""
+    return (found for found in _COMMAND.finditer(text) if found["command"])
 
 
 def _sentences(text: str, room: int) -> Iterator[str]:

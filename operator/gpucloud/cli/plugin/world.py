@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
-from gpucloud.cli.plugin.standing import URGENCY, Standing, message, reason, standing
+from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
 from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
@@ -105,9 +105,9 @@ class World:
         if account is not None and not self.is_ready(account) and self._is_accounts_trouble(why, account):
             return (account,)
         if item.deleting is not None:
-            return self._named_users(item) if why == Reason.DELETION_BLOCKED else ()
+            return self._users(item) if why == Reason.DELETION_BLOCKED else ()
         if why == Reason.DEPENDENCY_NOT_READY:
-            return tuple(key for key in self.references(item) if _names(item, key) and not self.is_ready(key))
+            return tuple(key for key in self.references(item) if not self.is_ready(key))
         return ()
 
     def _is_accounts_trouble(self, why: str, account: Key) -> bool:
@@ -149,7 +149,7 @@ class World:
         item = self.things.get(key)
         if item is None or item.deleting is None or reason(item) != Reason.DELETION_BLOCKED:
             return False
-        return any(_names(item, user) and not self._is_going(user) for user in self.waits_for(item))
+        return any(not self._is_going(user) for user in self._users(item))
 
     def _is_going(self, key: Key) -> bool:
         return key in self.things and self.things[key].deleting is not None
@@ -158,12 +158,19 @@ class World:
         """Whether this object uses another one that is in deletion, and blocks that."""
         item = self.things.get(of)
         blocked = item is not None and item.deleting is not None and reason(item) == Reason.DELETION_BLOCKED
-        return blocked and item is not None and key in self.waits_for(item) and _names(item, key)
+        return blocked and item is not None and key in self._users(item)
 
-    def _named_users(self, item: Thing) -> tuple[Key, ...]:
-        """The objects that block this one's deletion: those that its condition names. It names the first few of many."""
-        here = item.key
-        return tuple(key for key in self.things if key.namespace == here.namespace and key != here and _names(item, key))
+    def _users(self, item: Thing) -> tuple[Key, ...]:
+        """The objects that block this one's deletion: those that need it as long as they exist, or until they are Ready."""
+        return tuple(other.key for other in self.things.values() if self._needs(other, item))
+
+    def _needs(self, user: Thing, item: Thing) -> bool:
+        """Whether an object uses another one: its account and its VPC always, a source until what is made from it is Ready."""
+        if item.key.kind == ACCOUNT:
+            return self.account(user) == item.key
+        if item.key.kind == VPC:
+            return user.key.kind == VM and (item.key in self.references(user) or self._is_vpc_of(item, user))
+        return item.key in self.references(user) and standing(user) is not Standing.READY
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +215,6 @@ def causes(world: World) -> tuple[Cause, ...]:
         for key, keys in waiting.items()
     ]
     return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
-
-
-def _names(item: Thing, key: Key) -> bool:
-    """Whether the object's condition names this object, in the operator's form: ``GpuVpc 'lab'``."""
-    return f"{key.kind} {key.name!r}" in message(item)
 
 
 def _place(vm: Thing) -> tuple[str, object]:

@@ -28,7 +28,7 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     policy = retry.policy(attempt)
     words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    advice = correct_or_try_again(f) if retry.is_final(attempt.verb, attempt.refusal) else policy.advice
+    advice = correct_or_try_again(f) if retry.is_final(attempt.verb, attempt.refusal) else policy.words()
     message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 

@@ -139,7 +139,7 @@ def _failed(attempt: Attempt) -> Verdict:
         raise ValueError("the attempt did not fail")
     policy = retry.policy(attempt)
     why = quoted(attempt.refusal.message, attempt.refusal.kind)
-    return working(policy.reason, f"{attempt.verb} failed: {why}. {policy.advice}")
+    return working(policy.reason, f"{attempt.verb} failed: {why}. {policy.words()}")
 
 
 def _operation(f: HostFacts, request: Request) -> HostOperation:

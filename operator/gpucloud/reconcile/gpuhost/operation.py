@@ -89,7 +89,7 @@ def _refused(f: HostFacts, verb: HostVerb, attempt: Attempt, said: str, record: 
     if attempt.refusal is not None and attempt.refusal.kind in {ErrorKind.INVALID, ErrorKind.CONFLICT}:
         words = f"The cloud refuses {CALLS[verb]} of this host, which it reports as {host_states.described(record)}: {said}."
     else:
-        words = f"{CALLS[verb]} failed: {said}. {retry.policy(attempt).advice.partition(';')[0].rstrip('.')}."
+        words = f"{CALLS[verb]} failed: {said}. {retry.policy(attempt).words(repeated=False)}"
     return f"{words} {requests.again(f, verb)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpucloud.cli.plugin import adopting, leftovers, show
+from gpucloud.cli.plugin import adopting, creating, leftovers, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
@@ -52,10 +52,15 @@ def export(
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
     view = _look(here, cloud)
+    place = (
+        creating.spelled("cluster", in_cluster, (one.cluster for one in view.records.clusters))
+        if in_cluster and view.records.clusters
+        else in_cluster
+    )
     left = [
         (item, record)
         for item, record in view.left
-        if wanted in {"", item.kind} and in_cluster.casefold() in {"", item.cluster.casefold()}
+        if wanted in {"", item.kind} and place.casefold() in {"", item.cluster.casefold()}
     ]
     objects, refused = view.manifests(here, left)
     if output is Output.JSON:
@@ -67,7 +72,8 @@ def export(
         for item, why in refused:
             show.tell(f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {why}.")
         if not left:
-            show.tell("everything that the account sees has an object.")
+            where = f" in cluster {place}" if place else ""
+            show.tell(f"everything that the account sees{where} has an object.")
     return complete(view.records.failures, ExitCode.OK)
 
 
