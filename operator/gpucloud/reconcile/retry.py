@@ -92,7 +92,8 @@ _REPEATEDLY_FAILED = RetryPolicy(
 # The words are the operator's own: no answer came, or none that could be read.
 _REPEATEDLY_UNANSWERED = replace(
     _REPEATEDLY_FAILED,
-    advice="No usable answer came 5 times in a row or more. Check that the cloud is up, and the network and any proxy in between",
+    advice="No usable answer came 5 times in a row or more. Check that the cloud is up, and the network and any proxy in "
+    "between",
 )
 _ANSWERED = frozenset({ErrorKind.SERVER, ErrorKind.CONFLICT})  # unclear kinds whose message holds the cloud's own words
 _UNCLEAR = RetryPolicy(

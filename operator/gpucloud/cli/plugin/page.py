@@ -22,10 +22,11 @@ STYLES = {
     Standing.READY: "green",
 }
 NARROWEST = 20  # a message is not pressed into less, however deep it stands
-# A command to paste: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes. What stands in
-# quotes is a name or somebody else's words, and no command to paste, whatever it says.
+# A command to paste: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes. What stands
+# in quotes is a name or somebody else's words, and no command to paste, whatever it says.
 _COMMAND = re.compile(
-    r"""(?<![\w=])(?:"[^"]*"|'[^']*')(?!\w)|(?P<command>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))"""
+    r"""(?<![\w=])(?:"[^"]*"|'[^']*')(?!\w)|"""
+    r"""(?P<command>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))"""
 )
 _WITHIN = re.compile(r"'kubectl [^']*'|kubectl(?: gpucloud)? [a-z-]+")
 _SPACE = "\0"  # in place of a space at which no line may end

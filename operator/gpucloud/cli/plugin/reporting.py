@@ -19,9 +19,12 @@ HIDDEN = "[removed]"
 # begins only: tried at each letter, a log with a word of 200,000 letters takes minutes.
 _URL = re.compile(r"""((?<![a-z0-9+.-])[a-z0-9+.-]*://)(?:[^\s"'<>\\]*@)?([^\s"'<>\\?#]*)([?#][^\s"'<>\\]*)?""", re.IGNORECASE)
 _LOGIN = re.compile(r"\b(bearer|basic)\s+[^\s\"',]+", re.IGNORECASE)
+# Such a header's value goes to the end of the line, and the argument that follows a flag in a list to its closing quote.
+_HEADER = re.compile(r"\b((?:authorization|cookie|x-api-key)\s*[:=]\s*)[^\s\"'][^\n\"']*", re.IGNORECASE)
+_ARGUMENT = re.compile(r"""("-{1,2}[\w-]*(?:key|password|secret|token)"\s*,\s*")[^"\n]*""", re.IGNORECASE)
 # A value in quotes goes to its closing quote, or to the end of the line; any other to the next space or mark.
 _NAMED = re.compile(
-    r"""((?:api[-_]?key|authorization|password|passwd|secret|token)\\?["']?\s*[:=]\s*)(\\?["'])?"""
+    r"""((?:api[-_]?key|authorization|credential|password|passwd|secret|token)\\?["']?(?:\sis)?\s*[:=]\s*)(\\?["'])?"""
     r"""(?(2).*?(?=(?<!\\)\2|$)|[^\s"',}\\]+)""",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -30,6 +33,7 @@ _NAMED = re.compile(
 def scrubbed(text: str) -> str:
     """Text without user, password and query of URLs, and without values that are named like a credential."""
     text = _URL.sub(lambda url: f"{url[1]}{url[2]}{f'?{HIDDEN}' if url[3] else ''}", text)
+    text = _ARGUMENT.sub(rf"\1{HIDDEN}", _HEADER.sub(rf"\1{HIDDEN}", text))
     return _NAMED.sub(rf"\1\2{HIDDEN}", _LOGIN.sub(rf"\1 {HIDDEN}", text))
 
 
