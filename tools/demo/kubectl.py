@@ -44,7 +44,7 @@ class Kubectl:
             DemoError: it fails, or does not end in time.
         """
         typed = shlex.join(["kubectl", *words])
-        self._screen.command(typed if stdin is None else f"{typed} < {stdin}")
+        self._screen.command(typed if stdin is None else f"{typed} < {stdin.name}")
         printed = self.quietly(*words, stdin=stdin)
         if words[0] in WAITING:
             self._tick()  # what it waited for comes before what it says
