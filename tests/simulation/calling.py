@@ -314,7 +314,8 @@ def claims(life: Life) -> set[str]:
 
 def _ordered(life: Life) -> set[str]:
     """The name that its record says was ordered and may be there, whatever its spec chooses by now."""
-    return {life.status["order"]["name"]} if _may_exist(life) else set()
+    name = (life.status.get("order") or {}).get("name")
+    return {name} if name and _may_exist(life) else set()
 
 
 def _may_exist(life: Life) -> bool:

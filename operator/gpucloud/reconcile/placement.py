@@ -92,6 +92,15 @@ def recorded_identity(order: Order | None) -> Identity | None:
     return actual_identity(Identity(cluster=order.cluster, vpc=order.vpc, name=order.name), order)
 
 
+def claimed_identity(order: Order | None, wanted: Identity | None) -> Identity | None:
+    """Return what an object claims: where its resource may exist, whatever the spec names by now; else what the spec names.
+
+    A record without a VPC names no place, as an edited one may be.
+    """
+    recorded = recorded_identity(order)
+    return recorded if recorded is not None and recorded.vpc else wanted
+
+
 def is_moved(order: Order | None, wanted: Identity) -> bool:
     """Whether the spec names another place or name than the one under which the resource may exist."""
     if order is None or order.state not in MAY_EXIST or not order.name:

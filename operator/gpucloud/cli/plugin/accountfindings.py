@@ -57,7 +57,7 @@ def _new_secret(account: Thing) -> str:
     old = str(reference.get("name", "")) if isinstance(reference, dict) else ""
     change = f'{{"spec":{{"secretRef":{{"name":"{old}-2"}}}}}}'
     return (
-        f"Copy the credential to another Secret, and have the account use that one, which frees the old one: "
+        "Copy the credential to another Secret, and have the account use that one, which frees the old one: "
         f"kubectl get secret {old} {here} -o {CONTENT} | "
         f"kubectl create secret generic {old}-2 {here} --from-env-file=/dev/stdin && "
         f"kubectl patch gpucloudaccount {account.key.name} {here} --type=merge --patch '{change}'"

@@ -36,7 +36,7 @@ from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.evidence import Proofs
 from gpucloud.reconcile.facts import ListingPace, Present, Verb
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.placement import Placement, recorded_identity
+from gpucloud.reconcile.placement import Placement, claimed_identity
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -201,19 +201,16 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         return new and self._watches.defer_to_listing(uid, history.first_seen)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
-        """Claim and watch the object's resource with the account that the object uses now.
-
-        What was ordered is claimed where it may exist, also if the spec names another place by now, or none that is known.
-        """
+        """Claim and watch the object's resource with the account that the object uses now."""
         uid, here, both = stored.meta.uid, self._choice.identity(stored, spec), self._choice.sessions(stored, spec)
         session = self.account(stored, spec).session or next(iter(both), None)
-        recorded = recorded_identity(self.order_of(stored))
+        claimed = claimed_identity(self.order_of(stored), here)
         if session is None or here is None:
-            if recorded is not None and self._ownership.of(uid) is None:
-                self._ownership.put(uid, Claim("", recorded))
+            if claimed is not None and self._ownership.of(uid) is None and orders.may_exist(stored.order):
+                self._ownership.put(uid, Claim("", claimed))
             self._watches.put(uid, {})
             return
-        for other in sorted(self._ownership.put(uid, Claim(session.url, recorded or here))):
+        for other in sorted(self._ownership.put(uid, Claim(session.url, claimed or here))):
             self._deps.wake(other)  # its Conflict may be over
         wanted = {(one, self.inventory_name): here for one in (session, *both)}
         self._watches.put(uid, wanted | {(session, name): there for name, there in self.watches(stored, spec).items()})

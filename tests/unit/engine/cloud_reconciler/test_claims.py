@@ -78,6 +78,14 @@ async def test_what_was_ordered_is_claimed_whatever_the_spec_names_by_now(reconc
     assert (await reconcilers.facts("GpuVM", "mine")).owner is None
 
 
+async def test_a_record_without_a_vpc_claims_what_the_spec_names(reconcilers):
+    """Somebody has edited it: it names no place, and the object has one VM all the same."""
+    record = an_order("prod", vpc="").model_dump(mode="json", by_alias=True)
+    reconcilers.put("GpuVM", "mine", spec={"vmName": "prod"}, status={"order": record, "observedGeneration": 1})
+    reconcilers.put("GpuVM", "theirs", spec={"vmName": "prod"}, meta={"namespace": "others"})
+    assert (await reconcilers.facts("GpuVM", "theirs")).owner == "in another namespace"
+
+
 async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_session):
     claimants(reconcilers, a_session("https://one.example"), a_session("https://two.example"))
     assert (await reconcilers.facts("GpuVM", "theirs")).owner is None
