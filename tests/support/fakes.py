@@ -149,6 +149,8 @@ class FakeKube:
         self.version = 100
         self.answered_at = 0.0
         self.bodies = {}  # uid to the object as it stands, for kinds and specs other than the usual GpuVM
+        self.looked_for = []  # plural, namespace and name of each search
+        self.unseen = {}  # plural, namespace and name to an object that the watch has not shown
         self.gone = set()  # UIDs of objects that a reading does not find
         self.keeps = lambda status: status  # what becomes of a status that is written
         self.known = {}  # plural to the UIDs that a list of it names
@@ -192,6 +194,14 @@ class FakeKube:
         if owner["uid"] in self.gone:
             raise KubeError(404, "NotFound", "the object is gone")
         return self.bodies.get(owner["uid"]) or {"metadata": dict(owner)}
+
+    async def find(self, plural, namespace, name):
+        await asyncio.sleep(0.01)
+        self.looked_for.append((plural, namespace, name))
+        found = self.unseen.get((plural, namespace, name))
+        if isinstance(found, KubeError):
+            raise found
+        return found
 
     async def release(self, _plural, owner):
         await self._may_fail()

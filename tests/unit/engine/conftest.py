@@ -16,6 +16,7 @@ from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
+from gpucloud.engine.kinds.default_accounts import DefaultAccounts
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
@@ -235,11 +236,12 @@ class Reconcilers:
             endpoint_of=lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
             shares_own=shares_own,
         )
-        self.woken, self.queued, self.version = [], [], 0
+        self.woken, self.queued, self.shown, self.version = [], [], [], 0
         namespaces = Namespaces(self.kube, self.clock)
         self.brake = DeletionGuard(rule, namespaces, self.clock, self.woken.append)
         self.tools = ReconcilerDeps(
             accounts=self.accounts,
+            default_accounts=DefaultAccounts(self.accounts, self.kube, self.clock, self.shown.append),
             objects=self.objects,
             references=self.references,
             kube=self.kube,

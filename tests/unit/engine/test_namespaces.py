@@ -29,8 +29,13 @@ def kube():
 
 
 @pytest.fixture
-def namespaces(kube):
-    return Namespaces(kube, HandClock())
+def clock():
+    return HandClock()
+
+
+@pytest.fixture
+def namespaces(kube, clock):
+    return Namespaces(kube, clock)
 
 
 async def begun(*calls):
@@ -47,8 +52,7 @@ async def test_those_who_ask_meanwhile_share_the_read_that_is_under_way(kube, na
     assert (await namespaces.terminating("a"), kube.reads) == (False, 2), "and it is remembered"
 
 
-async def test_a_read_that_began_too_early_for_somebody_is_not_shared_with_them(kube, namespaces):
-    clock = namespaces._clock
+async def test_a_read_that_began_too_early_for_somebody_is_not_shared_with_them(kube, namespaces, clock):
     first = await begun(namespaces.get("a"))
     clock.now += 1
     second = await begun(namespaces.get("a", not_before=clock.now))
@@ -59,9 +63,9 @@ async def test_a_read_that_began_too_early_for_somebody_is_not_shared_with_them(
     assert kube.reads == 2, "the later one is remembered"
 
 
-async def test_a_read_that_is_under_way_for_long_is_shared_no_more(kube, namespaces):
+async def test_a_read_that_is_under_way_for_long_is_shared_no_more(kube, namespaces, clock):
     first = await begun(namespaces.get("a"))
-    namespaces._clock.now += REMEMBERED_SECONDS + 1
+    clock.now += REMEMBERED_SECONDS + 1
     second = await begun(namespaces.get("a"))
     kube.go.set()
     await asyncio.gather(*first, *second)
@@ -95,9 +99,9 @@ async def test_one_who_gives_up_takes_the_answer_from_nobody(kube, namespaces):
     assert [answer.terminating for answer in await asyncio.gather(reader, waiter)] == [False, False]
 
 
-async def test_it_is_read_again_after_a_moment(kube, namespaces):
+async def test_it_is_read_again_after_a_moment(kube, namespaces, clock):
     kube.go.set()
     await namespaces.get("a")
-    namespaces._clock.now += REMEMBERED_SECONDS
+    clock.now += REMEMBERED_SECONDS
     await namespaces.get("a")
     assert kube.reads == 2

@@ -218,7 +218,8 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     async def gather(self, stored: CachedObject[P, S]) -> F | Unreadable[S]:
         """Observe the object's resource, then return the facts for the decision.
 
-        The apiserver is asked only for what an order needs: ``needs_completion``.
+        The apiserver is asked only for the account of an object that has none yet, and for what an order needs:
+        ``needs_completion``.
 
         Raises:
             KubeError: the apiserver did not answer.
@@ -226,6 +227,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if stored.spec is None:
             return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
         spec = stored.spec
+        await self._deps.default_accounts.settle(stored, self._tracker.history(stored.meta.uid).first_seen)
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self.account(stored, spec)

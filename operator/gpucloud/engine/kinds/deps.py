@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.references import References
     from gpucloud.engine.cloud.accounts import Accounts
+    from gpucloud.engine.kinds.default_accounts import DefaultAccounts
     from gpucloud.engine.kinds.deletion_guard import DeletionGuard
     from gpucloud.engine.kinds.listers import Listers
     from gpucloud.engine.kinds.quota_usage import QuotaUsage
@@ -26,6 +27,7 @@ class ReconcilerDeps:
     """Dependencies of a cloud reconciler."""
 
     accounts: Accounts
+    default_accounts: DefaultAccounts
     objects: Listers
     references: References
     kube: KubeClient

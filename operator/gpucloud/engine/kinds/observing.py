@@ -151,7 +151,7 @@ class Observer:
         """Return what the listings show at this identity; let the session ask what explains one that tells nothing."""
         now = self._deps.clock.mono()
         if not self._deps.synced() and account.facts.name == OWN_ACCOUNT and stored.status.account is None:
-            return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
+            return Unknown(now, UnknownReason.NOT_LISTED)  # the end of the first lists wakes all objects
         if here is None:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self._kind.desired_identity(self._tracker.with_placement(stored), spec), tracked.order

@@ -103,17 +103,25 @@ class KubeClient:
         return answer
 
     async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the current object. It is read by a list with a field selector, which needs no further right.
+        """Return the current object.
 
         Raises:
             KubeError: the object was deleted, another has its name, or the apiserver did not answer.
         """
-        (path,) = list_paths(plural, (owner["namespace"],))
-        answer = await self.call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(owner['name'], safe='')}")
-        found = [item for item in answer.get("items") or () if item["metadata"]["uid"] == owner["uid"]]
-        if not found:
+        found = await self.find(plural, owner["namespace"], owner["name"])
+        if found is None or found["metadata"]["uid"] != owner["uid"]:
             raise KubeError(404, "NotFound", "the object is gone")
-        return dict(found[0])
+        return found
+
+    async def find(self, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
+        """Return an object of ours, or None. It is read by a list with a field selector, which needs no further right.
+
+        Raises:
+            KubeError: the apiserver did not answer.
+        """
+        (path,) = list_paths(plural, (namespace,))
+        answer = await self.call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(name, safe='')}")
+        return next((dict(item) for item in answer.get("items") or ()), None)
 
     async def add_finalizer(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
         """Add our finalizer, guarded by resourceVersion; return the object.

@@ -20,6 +20,7 @@ from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
+from gpucloud.engine.kinds.default_accounts import DefaultAccounts
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
@@ -211,6 +212,7 @@ class Engine:
     def _reconciler_deps(self, objects: Listers) -> ReconcilerDeps:
         return ReconcilerDeps(
             accounts=self.accounts,
+            default_accounts=DefaultAccounts(self.accounts, self.kube, self._clock, self._take_in_account),
             objects=objects,
             references=self.references,
             kube=self.kube,
@@ -327,6 +329,13 @@ class Engine:
             return
         if reconciler.store.put(body):
             self._controllers[kind].on_update(key, Lane.POLLS if event is None else Lane.PEOPLE)
+
+    def _take_in_account(self, body: Mapping[str, Any]) -> None:
+        """Take an account that was read as if the watch had shown it; its DELETED event may have come already."""
+        meta = body["metadata"]
+        key = Key(gpucloudaccount.KIND, meta["namespace"], meta["name"], meta["uid"])
+        if key.uid not in self._tombstones and self._reconcilers[key.kind].store.put(body):
+            self._controllers[key.kind].on_update(key, Lane.PEOPLE)
 
     def _users(self, session: AccountSession) -> set[str]:
         return self.sessions.users(session)

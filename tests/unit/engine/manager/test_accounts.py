@@ -12,7 +12,7 @@ from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, SettingsError
 from support.builders import TAG, an_order
 from support.enginerig import KEY, OURS, OWN, vm
-from support.fakes import GOING, SECRET_WORDS, a_secret
+from support.fakes import DOWN, GOING, SECRET_WORDS, a_resource, a_secret
 
 pytestmark = pytest.mark.looptime
 
@@ -28,6 +28,53 @@ async def test_without_an_account_of_its_own_the_operator_waits_for_others(rig):
     assert it.ready() == "Creating"
     assert {key for key, _, _ in it.cloud.calls} == {KEY}
     assert it.status()["account"] == "default"
+
+
+ACCOUNT = ("gpucloudaccounts", "team", "default")
+
+
+async def test_an_account_applied_before_the_object_is_used_though_its_watch_shows_it_later(rig):
+    """The watches of kinds are independent of each other: one `kubectl apply` of both must not buy on the operator's own."""
+    it = await rig()
+    it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
+    it.kube.unseen[ACCOUNT] = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)
+    it.show("GpuVM", meta={"finalizers": []})
+    await asyncio.sleep(10)
+    assert {key for key, _, _ in it.cloud.asked("CreateServer")} == {KEY}
+    assert it.status()["account"] == "default"
+    assert it.kube.looked_for.count(ACCOUNT) == 1
+
+
+async def test_an_account_that_was_deleted_after_it_was_read_is_not_there(rig):
+    it = await rig()
+    body = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)
+    it.engine.observe("GpuCloudAccount", "DELETED", body)
+    it.kube.unseen[ACCOUNT] = body
+    it.show("GpuVM", meta={"finalizers": []})
+    await asyncio.sleep(10)
+    assert it.status()["account"] == OWN_ACCOUNT
+
+
+async def test_objects_that_come_together_share_the_read_and_later_ones_read_anew(rig):
+    it = await rig()
+    for number in range(20):
+        it.show("GpuVM", f"many-{number}", meta={"finalizers": []})
+    await asyncio.sleep(10)
+    assert it.kube.looked_for.count(ACCOUNT) == 1
+    it.show("GpuVM", "late", meta={"finalizers": []})
+    await asyncio.sleep(200)
+    assert it.kube.looked_for.count(ACCOUNT) == 2, "one more, and none for objects whose status names their account"
+
+
+async def test_an_apiserver_that_does_not_answer_delays_the_order_and_not_for_good(rig):
+    it = await rig()
+    it.kube.unseen[ACCOUNT] = DOWN
+    it.show("GpuVM", meta={"finalizers": []})
+    await asyncio.sleep(20)
+    assert it.cloud.asked("CreateServer") == []
+    del it.kube.unseen[ACCOUNT]
+    await asyncio.sleep(60)
+    assert len(it.cloud.asked("CreateServer")) == 1
 
 
 async def test_a_namespace_that_the_own_account_does_not_serve_gets_none(rig):

@@ -99,6 +99,7 @@ class GpuHostReconciler:
         spec = stored.spec
         if spec is None:
             return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
+        await self._deps.default_accounts.settle(stored, self._tracker.history(stored.meta.uid).first_seen)
         self._claim_and_watch(stored, spec)  # the account may have changed
         account = self._account(stored, spec)
         request.remember(self.store.entries, stored, account.session)
@@ -224,7 +225,7 @@ class GpuHostReconciler:
         """Return what the listings show of the host."""
         deps, now = self._deps, self._deps.clock.mono()
         if not deps.synced() and account.facts.name == OWN_ACCOUNT and stored.status.account is None:
-            return Unknown(now, UnknownReason.NOT_LISTED)  # the watch may not have shown the namespace's account yet
+            return Unknown(now, UnknownReason.NOT_LISTED)  # the end of the first lists wakes all objects
         if self._is_isolated(account):
             return Unknown(now, UnknownReason.NOT_LISTED)  # what others list of the host is not shown here
         if account.session is None:
