@@ -24,13 +24,13 @@ class Choosing:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._asked: dict[str, list[Any]] = {}  # by UID: what its spec last said of configurations
+        self._asked: dict[str, list[Any]] = {}  # by UID: what its spec last said of offers
         self._edited_at: dict[str, float] = {}  # by UID
         self._refused_otherwise: set[str] = set()  # UIDs whose own configuration was refused, and not for want of capacity
 
     def committed(self, life: Life) -> None:
         """An object has changed."""
-        said = [life.spec.get("configuration"), life.spec.get("placement")]
+        said = [life.spec.get(name) for name in ("cluster", "configuration", "placement")]
         if self._asked.setdefault(life.uid, said) != said:
             self._asked[life.uid], self._edited_at[life.uid] = said, self._world.loop.time()
 

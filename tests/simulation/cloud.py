@@ -25,7 +25,7 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm, VmOrder
 from gpucloud.sim.world.vpcs import Vpc
 from gpucloud.sim.world.world import ImageChoice
-from simulation.cloud_faults import fault_of
+from simulation.cloud_faults import fault_of, possible
 from simulation.credentials import ACCOUNTS, KEYS, USERS, Callers
 from simulation.indexes import Orders, Rows
 from simulation.process import EPOCH
@@ -179,7 +179,7 @@ class Cloud:
 
     def carry_out(self, process: Process, operation: str, request: Request, fault: str) -> Response | None:
         """Do what a request asks for, and answer, both as the fault has it."""
-        fault = fault or self._over_budget(request)
+        fault = possible(self._world, operation, request, fault or self._over_budget(request))
         if operation in DESTROYS and self.only_pretends and not self._world.weather.over:
             self._world.judge.sometimes["destruction pretended"] += 1
             fault = fault or "write-ghost"  # no cause for calls, as a fault that is drawn is: it may last for hours

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.sim.faults import Fault, FaultKind
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 STRANGE_WORDS = ("\U0001f4a5 HIBERNATING", "wait\u0007ing\u2028", '"srv" not found', "it exists already; not found")
+
+
+def possible(world: World, operation: str, request: Request, fault: str) -> str:
+    """Return the fault; none if the cloud would pretend to create what exists: names are unique."""
+    if fault != "write-ghost" or not operation.startswith("Create"):
+        return fault
+    return "" if world.cloud.called(str(json.loads(request.body).get("name"))) else fault
 
 
 def fault_of(world: World, operation: str, fault: str, request: Request, lag: float) -> Fault | None:

@@ -92,6 +92,11 @@ class Guarding:
             if not any(self._is_crowd(one, among) for one in self._departures() if one.uid == life.uid):
                 self._world.judge.found("guard", f"{life.name} is held, though no window holds more than is let pass")
 
+    def restored(self) -> None:
+        """Etcd has gone back in time: a hold counts only if what is there now tells of it."""
+        lives = map(self._life, self._held)
+        self._held = {one.uid for one in lives if one.now and _entered(one) and one.status.get("deletionHeldAt")}
+
     def destroys(self, process: Process, name: str, place: tuple[str, str]) -> None:
         """A process sends DestroyServer for the VM of this name in a cluster and VPC.
 

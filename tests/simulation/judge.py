@@ -198,6 +198,8 @@ class Judge(Ordering):
                 life.forced, life.went_at = True, self.restored_at
             self.collecting.committed(life)
             self.publishing.noted(life)
+            self.queueing.committed(life)
+        self.guarding.restored()
 
     def sent(self, process: Process, operation: str, request: Request) -> None:
         """An operator sends a call that changes the cloud."""

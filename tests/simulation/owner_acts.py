@@ -182,9 +182,8 @@ class OwnerActs:
         """A backup tool puts back an object as it was, its status under the tool's own name."""
         if not self._backups:
             return
-        old = self._backups[
-            int(self._world.choices.pick("which backup", 0.0, lambda part: round(part, 3)) * len(self._backups))
-        ]
+        part = self._world.choices.pick("which backup", 0.0, lambda part: round(part, 3))
+        old = self._backups[int(part * len(self._backups)) % len(self._backups)]  # a part of 0.9996 is rounded to 1
         meta = old["metadata"]
         self._owner.create(old["kind"], meta["namespace"], meta["name"], old["spec"])
         now = self._owner.get(path_of(old))

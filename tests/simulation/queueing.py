@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.world.catalogue import Place
 from gpucloud.sim.world.vms import Vm
+from simulation.books import PAUSED, annotated
 from simulation.cloud import name_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Queueing:
         now, passed = self._world.loop.time(), self._passed
         self._passed = [item for item in passed if item[2] > now]
         for one, uid, due in passed:
-            if due <= now and one.uid in self._waits:
+            if due <= now and one.uid in self._waits and math.isfinite(self._waits[one.uid].ready_at):
                 self._world.judge.found("queue jumped", f"{one.name} waits longer than {uid}, which got the last place")
 
     def _before(self, mine: _Waits | None, uid: str) -> Iterator[Life]:
@@ -102,8 +103,10 @@ class Queueing:
         return 5 * self._world.scenario.settings.poll_pending_seconds
 
     def _could_order(self, life: Life) -> bool:
-        """Whether it stands in line, and nothing else is in its way."""
+        """Whether it stands in line, and nothing else is in its way; a paused one leaves its place to others."""
         status = life.status
+        if annotated(life.last, PAUSED) not in {None, "false"}:
+            return False
         stands = (status.get("placement") or {}).get("lookSeconds") and not life.deleting
         reason = life.condition("Ready").get("reason")
         return bool(stands) and reason == "WaitingForCapacity" and (status.get("order") or {}).get("state") not in OPEN

@@ -188,12 +188,14 @@ class Rates:
     def _has_waited(self, life: Life) -> bool:
         """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started.
 
+        Or its VM is to be replaced: before it goes there must be room for the new one, whether or not a status says so yet.
         Excused: a query that was on its way when the wait ended.
         """
         lately = self._world.loop.time() - self._waited.get(life.uid, -math.inf) < self._world.judge.heard_within()
         return (
             life.uid in self._waiting
             or lately
+            or bool(life.status.get("replacement"))
             or any(order.told != "accepted" for order in self._world.cloud.orders.of(life.uid))
         )
 

@@ -173,16 +173,21 @@ class Recreating:
         return next((row for row in self._world.cloud.world.vms.table.rows() if row.key == place), None)
 
     def is_limited(self, life: Life) -> bool:
-        """Whether an object has been recreated as often as may be, also where a process knew what a restored etcd did not."""
-        numbered = self._since(life, self._numbered.get(life.uid, {}).values())
-        return max(self._within_the_hour(life), numbered) >= MOST
+        """Whether an object has been recreated as often as may be, also where a process knew what a restored etcd did not.
+
+        Where the clocks of processes differ, each time in its status may count for longer by the difference.
+        """
+        skews = [0.0, *(one.skew for one in self._world.processes)]
+        longest = HOUR + max(skews) - min(skews)
+        times = (self._recreated.get(life.uid, ()), self._numbered.get(life.uid, {}).values())
+        return max(self._since(life, each, longest) for each in times) >= MOST
 
     def _within_the_hour(self, life: Life) -> int:
         """How often it was recreated, as far as its status could know: somebody may have changed that."""
         return self._since(life, self._recreated.get(life.uid, ()))
 
-    def _since(self, life: Life, times: Iterable[float]) -> int:
-        since = max(life.tampered_at, life.restored_at, self._world.loop.time() - HOUR)
+    def _since(self, life: Life, times: Iterable[float], lasting: float = HOUR) -> int:
+        since = max(life.tampered_at, life.restored_at, self._world.loop.time() - lasting)
         return sum(at > since for at in times)
 
     def _asked(self, life: Life) -> bool:

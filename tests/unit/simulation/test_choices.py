@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 
 from simulation.choices import Choices
+from simulation.owner_acts import OwnerActs
 from simulation.shrinking import RUNS, shrink
+from simulation.world import World
 
 
 def drawn(choices):
@@ -84,3 +86,15 @@ def test_what_cannot_be_made_again_is_left_as_it_was():
     live, _ = fails_with(("never", 0))
     outcome = Lived(5, {("act", 0): 1}, "leak")
     assert shrink(outcome, live)[0] is outcome
+
+
+def test_the_last_part_of_a_choice_is_within_the_list():
+    """Seed 92240110: a part of 0.9996 was rounded to 1, beyond the last backup."""
+    world = World(3, {("which backup", 0): 1.0})
+    world.actors.prepare()
+    acts = OwnerActs(world, world.actors)
+    acts.create_vm()
+    acts.acts["back up status"]()
+    acts.acts["restore status"]()
+    assert world.judge.violations == []
+    world._bury()

@@ -86,6 +86,21 @@ def test_what_is_free_may_be_asked_for_a_vm_that_is_to_be_started(courts):
     assert it.oracles == []
 
 
+PLAN = {
+    "changes": [{"name": "configuration", "to": "A100_40GB_PCIe_2x"}],
+    "plannedAt": "2026-01-01T00:01:00Z",
+    "notBefore": "2026-01-01T00:01:30Z",
+}
+
+
+def test_what_is_free_may_be_asked_for_a_planned_replacement(courts):
+    """No status could be written since (seed 92240200): the old VM goes only when there is room for the new one."""
+    it = courts()
+    it.writes(it.bought(), replacement=PLAN)
+    it.judge.rates.asks_what_is_free(it.operator, asked())
+    assert it.oracles == []
+
+
 @pytest.mark.parametrize(("seconds", "found"), [(1.0, []), (600.0, ["availability"])])
 def test_a_query_may_be_on_its_way_when_the_wait_ends(courts, seconds, found):
     """Seed 92212970: a VM that was to be replaced was seen to be on, so that its own room counted from then on."""

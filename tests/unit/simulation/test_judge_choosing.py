@@ -30,12 +30,15 @@ def test_only_what_the_spec_accepts_is_ordered(court, placement, ordered, found)
 
 
 @pytest.mark.parametrize(("since", "found"), [(1.0, []), (100.0, ["unwanted offer"])])
-def test_an_edit_of_a_moment_ago_may_not_have_been_heard(court, since, found):
+@pytest.mark.parametrize(
+    ("edit", "ordered"), [({"placement": None}, OTHER), ({"cluster": "Hou1"}, OWN)], ids=["offers", "seeds 92239242, 92240831"]
+)
+def test_an_edit_of_a_moment_ago_may_not_have_been_heard(court, edit, ordered, since, found):
     item = court.applied(placement=PLACEMENT)
     court.passes(100.0)
-    court.world.actors.owner.patch(item, {"spec": {"placement": None}})
+    court.world.actors.owner.patch(item, {"spec": edit})
     court.passes(since)
-    orders(court, item, OTHER)
+    orders(court, item, ordered)
     assert court.oracles == found
 
 

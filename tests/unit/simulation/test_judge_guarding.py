@@ -47,6 +47,26 @@ def test_a_vm_of_the_same_name_in_another_vpc_is_another_vm(courts, vpc, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("held_in_backup", "found"), [(False, []), (True, ["guard"])])
+def test_a_deletion_is_held_no_more_once_a_restored_etcd_knows_nothing_of_it(courts, held_in_backup, found):
+    """Seed 92242218: the deletion that was held had never been, and a new process saw the next one alone."""
+    it = courts(brake_vms=1)
+    deleted(it, "b")
+    item = it.bought()
+    it.writes(item, pricePerHour="2.05")
+    backups = [it.world.api.snapshot()]
+    it.world.actors.owner.delete(item)
+    it.writes(item, deletionHeldAt="2026-01-01T00:00:00Z")
+    backups.append(it.world.api.snapshot())
+    it.judge.restoring()
+    it.world.api.restore(backups[held_in_backup])
+    it.judge.restored()
+    it.passes(700)
+    it.world.actors.owner.delete(item)
+    it.destroys("a-x")
+    assert it.oracles == found
+
+
 def test_a_price_that_nobody_knows_counts_as_nothing(courts):
     it = courts(brake_price_per_hour=1.0)
     item = it.bought()

@@ -49,6 +49,50 @@ def test_the_last_place_goes_to_who_waits_longest(courts, waited, order, waiting
     assert it.oracles == found, why
 
 
+@pytest.mark.parametrize(("resumed", "found"), [(False, []), (True, ["queue jumped"])])
+def test_who_is_paused_is_passed_over_by_nobody(courts, resumed, found):
+    """A paused GpuVM orders nothing, and leaves its place to others (seeds 92237672 and 92237863)."""
+    it = courts()
+    it.world.weather.calm_down()
+    item = it.applied("a")
+    waits(it, item)
+    for value in ("true", None)[: 1 + resumed]:
+        it.hands.patch(item, {"metadata": {"annotations": {"gpucloud.dev/paused": value}}})
+    it.passes(100.0)
+    takes_the_last_place(it)
+    assert it.oracles == found
+
+
+def test_who_pauses_within_a_query_is_passed_over_by_nobody(courts):
+    it = courts()
+    it.world.weather.calm_down()
+    first = it.applied("a")
+    waits(it, first)
+    it.passes(100.0)
+    item = it.applied("b")
+    it.records(item, "b-x")
+    it.world.cloud.set_capacity(1)
+    assert it.orders("b-x") == 202
+    it.hands.patch(first, {"metadata": {"annotations": {"gpucloud.dev/paused": "true"}}})
+    it.passes(10.0)
+    it.judge.queueing.look_again()
+    assert it.oracles == []
+
+
+def test_what_a_restored_etcd_lacks_waits_no_more(courts):
+    """Seed 92240495."""
+    it = courts()
+    it.world.weather.calm_down()
+    backup = it.world.api.snapshot()
+    waits(it, it.applied("a"))
+    it.judge.restoring()
+    it.world.api.restore(backup)
+    it.judge.restored()
+    it.passes(100.0)
+    takes_the_last_place(it)
+    assert it.oracles == []
+
+
 def test_who_wants_something_else_is_not_passed_over(courts):
     it = courts()
     it.world.weather.calm_down()

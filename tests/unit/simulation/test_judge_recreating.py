@@ -68,6 +68,20 @@ def test_a_process_counts_what_a_restored_etcd_does_not_tell(court):
     assert court.judge.recreating.is_limited(life)
 
 
+@pytest.mark.parametrize(
+    ("skew", "after", "limited"), [(0.0, 3500.0, True), (0.0, 3700.0, False), (3600.0, 3700.0, True), (-3600.0, 7300.0, False)]
+)
+def test_where_clocks_differ_a_recreation_may_count_for_longer(court, skew, after, limited):
+    """Seed 92243734: the times in status were of a process whose clock was an hour ahead."""
+    court.operator.skew = skew
+    court.world.processes.append(court.operator)
+    item = court.bought(**ASKS)
+    for _ in range(3):
+        recreates(court, item)
+    court.passes(after)
+    assert court.judge.recreating.is_limited(court.judge.books.lives[item["metadata"]["uid"]]) is limited
+
+
 @pytest.mark.parametrize(("after", "found"), [(1.0, []), (600.0, ["recreated"])])
 def test_a_wish_that_was_given_up_a_moment_ago_may_still_be_carried_out(court, after, found):
     item = court.bought(**ASKS)

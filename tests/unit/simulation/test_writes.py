@@ -242,6 +242,13 @@ def test_a_credential_goes_to_declared_addresses_only(court):
     assert court.oracles == ["endpoint"]
 
 
+@pytest.mark.parametrize(("name", "status"), [("taken", 409), ("free", 202)])
+def test_a_name_that_is_taken_is_refused_also_by_a_cloud_that_only_pretends_to_order(court, name, status):
+    """Seed 92240050: what it accepted was there already, and somebody else's."""
+    court.world.cloud.make_vm("taken", "acme", "Msc1", "stranger")
+    assert court.orders(name, fault="write-ghost") == status
+
+
 def ghosts(court, item, orders):
     status = court.judge.books.lives[item["metadata"]["uid"]].status
     for _ in range(orders):
