@@ -170,7 +170,8 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
         origin = Origin.ADOPTED
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
-    return _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+    seen = _with_id(_seen(taken, found, proofs, now, origin), seen_id)
+    return seen if origin is Origin.CREATED else replace(seen, adopted_from=replace(tracked, adopted_from=None))
 
 
 def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now: float) -> TrackedOrder:

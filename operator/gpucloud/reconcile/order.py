@@ -52,6 +52,7 @@ class TrackedOrder:
     absence_counts_from: float | None = None  # mono: a listing that began then or later may prove that it was destroyed
     untouched: bool = False  # being destroyed, and this process knows that no destroying call was carried out
     announced: DestroyingCall | None = None  # by this process, and certainly not carried out: it may be sent, however old
+    adopted_from: TrackedOrder | None = None  # the order before an adoption that no status has recorded yet
 
     @property
     def state(self) -> OrderState:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, withdrawn
 from gpucloud.reconcile.transitions import OrderEvent
 
@@ -79,6 +79,23 @@ def with_later_call(known: TrackedOrder, recorded: Order | None) -> TrackedOrder
         return known
     order = known.order.model_copy(update={"destroying_call": recorded.destroying_call})
     return replace(known, order=order, announced=None)
+
+
+def with_recorded_adoption(known: TrackedOrder, recorded: Order | None, *, deleting: bool) -> TrackedOrder:
+    """Return the order without an adoption that no status records, if the object is being deleted.
+
+    The deletion may be older than the listing that showed what was adopted, and the watch late: nothing tells. The status of an
+    object in deletion holds whatever was recorded before it.
+    """
+    if known.adopted_from is None or known.order is None:
+        return known
+    if recorded is not None and may_exist(recorded) and _same_adoption(recorded, known.order):
+        return replace(known, adopted_from=None)
+    return known.adopted_from if deleting and may_exist(known.order) else known
+
+
+def _same_adoption(recorded: Order, known: Order) -> bool:
+    return recorded.origin is Origin.ADOPTED and (recorded.id, recorded.cloud_id) == (known.id, known.cloud_id)
 
 
 def corrected(known: TrackedOrder, written: Order) -> TrackedOrder:

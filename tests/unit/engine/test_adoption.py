@@ -109,6 +109,27 @@ async def test_an_object_in_deletion_adopts_nothing(reconcilers):
     assert (plan.action, plan.release.reason) == (None, Reason.RETAINED)
 
 
+DELETES = ADOPTS | {"deletion": {"policy": "Delete"}}
+
+
+async def test_an_adoption_that_no_status_records_when_the_object_is_deleted_destroys_nothing(reconcilers):
+    """The VM was made after the deletion, and the watch brought that late (seed 92243013: somebody's VM was destroyed)."""
+    there(reconcilers)
+    await decided(reconcilers, spec=DELETES)
+    _, plan, _ = await decided(reconcilers, spec=DELETES, meta=GOING)
+    assert (plan.action, plan.release.reason) == (None, Reason.RETAINED)
+    assert adopted_by(reconcilers) == []
+
+
+async def test_a_recorded_adoption_is_destroyed_with_its_object_also_if_its_status_is_wiped_later(reconcilers):
+    there(reconcilers)
+    _, plan, _ = await decided(reconcilers, spec=DELETES)
+    order = plan.status.order.model_dump(mode="json", by_alias=True, exclude_none=True)
+    for status in ({"order": order}, {}):
+        facts, plan, _ = await decided(reconcilers, spec=DELETES, meta=GOING, status=status)
+        assert (facts.ours, plan.release, plan.status.order.state) == (True, None, OrderState.DESTROYING)
+
+
 @pytest.mark.parametrize(
     ("adoption", "is_there", "reason"),
     [

@@ -80,7 +80,7 @@ class Observer:
         self._tracker.begin(meta.uid, deleting=meta.deleting)
         here = self._kind.identity(self._tracker.with_placement(stored), spec)
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
-        tracked = self._tracker.take_over(meta.uid, stored.order)
+        tracked = self._tracker.take_over(meta.uid, stored.order, deleting=meta.deleting)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
         answered = Asked(status.observed_generation, status.last_handled_reconcile_at)

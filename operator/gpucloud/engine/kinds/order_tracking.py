@@ -67,10 +67,11 @@ class OrderTracker:
         known = self._entries.find(uid, _Known)
         return CallHistory(first_seen=self._clock.mono()) if known is None or known.history is None else known.history
 
-    def take_over(self, uid: str, recorded: Order | None) -> TrackedOrder:
+    def take_over(self, uid: str, recorded: Order | None, *, deleting: bool = False) -> TrackedOrder:
         """Merge the order that the status records with what this process knows; return the result."""
         known = self._entry(uid)
         known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
+        known.tracked = takeover.with_recorded_adoption(known.tracked, recorded, deleting=deleting)
         if recorded is not None:
             if recorded.destroying_call not in known.calls:
                 known.tracked = takeover.with_later_call(known.tracked, recorded)
