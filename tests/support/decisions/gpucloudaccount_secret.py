@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.facts import UnknownReason
+from gpucloud.reconcile.gpucloudaccount import Contact
 from support.accounts import (
+    ANSWERED,
     DELETING,
     DOOMED,
     FREE,
@@ -26,6 +29,7 @@ from support.accounts import (
     an_account_status,
     connected,
     going,
+    in_trouble,
     stalled,
     tried_secret,
 )
@@ -100,6 +104,57 @@ HOLDING = {
         action=FREE,
         target=OLD_SECRET,
         status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name, and the cloud refuses the new one: keep the old one": stalled(
+        "only the old credential can destroy what it created",
+        {"status": ROTATED, "users": (VM,), "contact": REFUSED},
+        Reason.CREDENTIALS_REFUSED,
+        says=("Update the Secret in place",),
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name, and the cloud has not answered the new one: keep the old one": a_row(
+        "it may be refused",
+        {"status": ROTATED, "users": (VM,), "contact": Contact()},
+        Reason.PENDING,
+        "Unknown",
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name, and the new one's tenant is not known yet: keep the old one": connected(
+        "another tenant's credential destroys nothing of this one's",
+        {"status": an_account_status(held_secret=OLD_SECRET, tenant="acme"), "users": (VM,)},
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name to another tenant: keep the old one": stalled(
+        "another tenant's credential destroys nothing of this one's",
+        {
+            "status": an_account_status(held_secret=OLD_SECRET, tenant="acme"),
+            "users": (VM,),
+            "users_of_tenant": (VM,),
+            "tenant": "globex",
+        },
+        Reason.TENANT_MISMATCH,
+        says=("Put a key of tenant 'acme' back",),
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name within the tenant, and an operation is forbidden: free the old one": connected(
+        "the cloud knows the credential",
+        {
+            "status": an_account_status(held_secret=OLD_SECRET, tenant="acme"),
+            "users": (VM,),
+            "tenant": "acme",
+            "contact": in_trouble(UnknownReason.FORBIDDEN, ANSWERED.last),
+        },
+        action=FREE,
+        target=OLD_SECRET,
+        status={"held_secret": OLD_SECRET},
+    ),
+    "rotated by name to a refused one, and nothing needs the old one: free it": stalled(
+        "a deletion of it must not hang",
+        {"status": ROTATED, "contact": REFUSED},
+        Reason.CREDENTIALS_REFUSED,
+        says=("Update the Secret in place",),
+        action=FREE,
+        target=OLD_SECRET,
     ),
     "rotated by name, and the new one cannot be used: keep the old one": stalled(
         "a way back",

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import UnknownReason, Verb
+from gpucloud.reconcile.gpucloudaccount.report import shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class SecretStep:
 def step(f: AccountStateFacts) -> SecretStep:
     """Return the step for the finalizer while the account lives."""
     old, name = previous_secret(f), f.spec.secret_ref.name
-    if old is not None:  # keep the finalizer until the new Secret is usable
-        return SecretStep(old, SecretCall(Verb.FREE_SECRET, old) if usable(f.secret) or not f.hold_secrets else None)
+    if old is not None:
+        return SecretStep(old, SecretCall(Verb.FREE_SECRET, old) if is_replaced(f) or not f.hold_secrets else None)
     if f.secret is None:
         return SecretStep(recorded_secret(f))
     if f.secret.has_finalizer:
@@ -49,6 +50,18 @@ def step(f: AccountStateFacts) -> SecretStep:
     if f.hold_secrets and usable(f.secret) and not f.secret.deleting:
         return SecretStep(name, SecretCall(Verb.HOLD_SECRET, name))
     return SecretStep(None)
+
+
+def is_replaced(f: AccountStateFacts) -> bool:
+    """Whether the Secret in use replaces an older one: what was created with that can be destroyed with this.
+
+    Until the cloud has accepted the new credential, for the same tenant, the older one may be the only one that can.
+    """
+    if not usable(f.secret):
+        return False
+    trouble = f.contact.trouble
+    accepted = f.contact.last is not None and (trouble is None or trouble.cause is UnknownReason.FORBIDDEN)
+    return not f.users_with_resources or (accepted and f.status.tenant in {None, shown_tenant(f)})
 
 
 def recorded_secret(f: AccountStateFacts) -> str | None:

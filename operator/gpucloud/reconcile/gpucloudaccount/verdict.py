@@ -119,7 +119,8 @@ def connected(f: AccountStateFacts) -> Verdict:
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
     """Return what the Secret's deletion means for the objects that use it, and the way out.
 
-    It ends as soon as spec.secretRef names another Secret with a credential: then our finalizer moves to that one.
+    It ends as soon as spec.secretRef names another Secret whose credential the cloud accepts for the same tenant: then our
+    finalizer moves to that one.
     """
     words = f"Secret {f.spec.secret_ref.name!r} is being deleted, which cannot be undone, and nothing new is created with it."
     users = listed(f.users_with_resources) or ("another account" if f.shared else "")
