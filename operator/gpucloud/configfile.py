@@ -6,7 +6,6 @@ Each value is read as it is written, as a flag and a variable are: YAML 1.1 woul
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from gpucloud.settings import Credentials, SettingsError
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +108,5 @@ def _unknown(place: str, name: str, fields: Mapping[str, str]) -> SettingsError:
             f"{place}: {name} is a secret: set it by an environment variable, or by the file that GPUCLOUD_…_FILE names"
         )
     by_plain = {field.casefold(): field for field in fields}
-    near = [plain] if plain in by_plain else difflib.get_close_matches(plain, by_plain, n=1)
-    instead = f"did you mean {by_plain[near[0]]}?" if near else "see 'gpucloud operator --help'"
-    return SettingsError(f"{place}: there is no setting {name!r}; {instead}")
+    found = (by_plain[plain],) if plain in by_plain else nearest(name, fields)
+    return SettingsError(f"{place}: there is no setting {name!r}.{question(found)} See 'gpucloud operator --help'")

@@ -223,7 +223,7 @@ def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, op
     printed = yaml.safe_load(ok(plugin("create", *wanted, **there)))
     here.ok("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(printed))
     assert "GpuVM/second: ready" in ok(plugin("create", *wanted, "--apply", "--wait", *SLOW, **there))
-    assert "Did you mean A100" in plugin("create", "third", "-c", "A100", *wanted[3:], **there).stderr
+    assert "Did you mean 'A100" in plugin("create", "third", "-c", "A100", *wanted[3:], **there).stderr
     exported = plugin("export", "--kind", "gvpc", **there)
     manifests = [item for item in yaml.safe_load_all(ok(exported)) if item["spec"]["name"] == "acme-theirs"]
     here.apply(manifests)

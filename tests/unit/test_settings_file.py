@@ -79,9 +79,9 @@ def test_a_variable_names_the_settings_file(config):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("poll-steady-seconds: 5", "'poll-steady-seconds'; did you mean pollSteadySeconds\\?"),
-        ("polSteadySeconds: 5", "did you mean pollSteadySeconds\\?"),
-        ("zzzz: 5", "there is no setting 'zzzz'; see 'gpucloud operator --help'$"),
+        ("poll-steady-seconds: 5", "'poll-steady-seconds'. Did you mean 'pollSteadySeconds'\\? See"),
+        ("polSteadySeconds: 5", "Did you mean 'pollSteadySeconds'\\?"),
+        ("zzzz: 5", "there is no setting 'zzzz'. See 'gpucloud operator --help'$"),
         ("1: 5", "there is no setting '1'"),
         (f"apiKey: {SECRET}", "apiKey is a secret: set it by an environment variable"),
         (f"credentials: {{password: {SECRET}}}", "there is no setting 'credentials'"),

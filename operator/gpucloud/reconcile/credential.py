@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpucloud.kinds.common import OWN_ACCOUNT
 
 # What to do about a name in a spec, while the namespaces that share the operator's own account are isolated; a clause.
-OWN_ACCOUNT_WAY_OUT = "use a GpuCloudAccount (spec.accountRef), or ask the administrator for --own-account-sharing=Shared"
+OWN_ACCOUNT_WAY_OUT = "use spec.accountRef, or ask for --own-account-sharing=Shared"
 
 
 def described(account: str) -> str:

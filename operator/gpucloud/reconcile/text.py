@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
 MAX_TEXT = 253  # characters of a status field
 MAX_QUOTED = 1024  # characters of another system's words within a message
@@ -64,28 +63,3 @@ def either(names: Iterable[str]) -> str:
     """Join names for a message of which one will do: "a, b or c"."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the known names that this one may be a slip of, in any case of letters: all that are equally near, at most 3."""
-    import difflib  # noqa: PLC0415 - for a refusal only
-
-    plain, by_plain = word[:MAX_TEXT].casefold(), {name.casefold(): name for name in known if len(name) <= MAX_TEXT}
-    apart = {name: _letters_apart(plain, name) for name in difflib.get_close_matches(plain, by_plain)}
-    return tuple(sorted(by_plain[name] for name in apart if apart[name] == min(apart.values())))
-
-
-def _letters_apart(some: str, other: str) -> int:
-    """Return how many letters only one of both has: none where two are swapped, as in "x1" for "1x"."""
-    return (Counter(some) - Counter(other)).total() + (Counter(other) - Counter(some)).total()
-
-
-MOST_COMPARED = 100  # names; each reconcile of a waiting object compares them anew, in some 20 microseconds each
-
-
-def suggestion(word: str, known: Collection[str]) -> str:
-    """Return "Did you mean …?" as a sentence with a space before it; empty if no known name is near, or too many are known."""
-    if len(known) > MOST_COMPARED:
-        return ""
-    near = nearest(word, known)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

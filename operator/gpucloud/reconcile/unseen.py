@@ -10,7 +10,8 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.text import bracketed, suggestion
+from gpucloud.reconcile.text import bracketed
+from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.facts import AccountFacts, Limits, Now, ObjectFacts, Unknown
@@ -135,7 +136,7 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:
         return (
-            f"{refused} Did you mean {same!r}? Then delete this object and create it again with spec.cluster: {same}. Else the "
+            f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. Else the "
             "operator keeps trying."
         )
     return (

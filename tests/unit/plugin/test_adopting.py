@@ -107,14 +107,14 @@ def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monk
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     code, out, err = plugin("adopt", "old-trianer")
     assert (code, out) == (1, "")
-    assert "there is no VM named 'old-trianer' that the account sees and no object stands for. Did you mean old-trainer?" in err
+    assert "named 'old-trianer' that the account sees and no object stands for. Did you mean 'old-trainer'?" in err
     assert "Did you mean" not in plugin("adopt", "gsnap/old-trainer")[2], "of another kind"
 
 
 @pytest.mark.parametrize(
     ("cluster", "code", "says"),
     [
-        ("Msc3", 2, "--cluster: 'Msc3' is not offered: use Msc1. Did you mean Msc1?"),
+        ("Msc3", 2, "--cluster: 'Msc3' is not offered: use Msc1. Did you mean 'Msc1'?"),
         ("msc1", 0, ""),
     ],
 )

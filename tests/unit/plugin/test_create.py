@@ -115,10 +115,10 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("a..b", "-c", A100), "and each part between dots, too, for example a-b."),
         (("a" * 254, "-c", A100), "the name for the GpuVM has 254 characters: use 253 at most."),
         (("train",), "--configuration is missing: 'kubectl gpucloud offers' lists what can be bought."),
-        (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean {A100}?"),
+        (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean '{A100}'?"),
         (("train", "-c", A100), f"--cluster is missing: name one of those that offer {A100}: Hou1, Msc1."),
-        (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean Msc1?"),
-        (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean on-demand?"),
+        (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean 'Msc1'?"),
+        (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean 'on-demand'?"),
         (("train", "-c", A100, "--cluster", "Hou1"), "name it with --vpc-ref with a GpuVpc of the namespace, or with --vpc"),
         (("train", "-c", A100, "--cluster", "Hou1"), "for example acme."),
         (("train", "-c", A100, "--cluster", "Hou1", "--vpc-ref", "lab"), "GpuVpc/lab is not in cluster Hou1"),
@@ -189,13 +189,13 @@ def test_the_wizard_asks_nothing_when_two_options_exclude_each_other(api, plugin
 def test_what_it_will_wait_for_is_told(made):
     _, err = made("train", "-c", H100, "--cluster", "Hou1", "--vpc-ref", "lba")
     assert f"{H100} is not free in Hou1 now" in err
-    assert "there is no GpuVpc/lba in the namespace: the VM waits for it. Did you mean lab?" in err
+    assert "there is no GpuVpc/lba in the namespace: the VM waits for it. Did you mean 'lab'?" in err
 
 
 def test_a_snapshot_that_is_missing_is_told(api, made):
     api.add(a_body("GpuSnapshot", "golden"))
     _, err = made("train", "-c", A100, "--cluster", "Msc1", "--vpc-ref", "lab", "--snapshot", "gold")
-    assert "there is no GpuSnapshot/gold in the namespace: the VM waits for it. Did you mean golden?" in err
+    assert "there is no GpuSnapshot/gold in the namespace: the VM waits for it. Did you mean 'golden'?" in err
 
 
 def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):
@@ -271,7 +271,7 @@ def test_a_person_is_asked_for_what_is_missing_and_before_it_is_bought(api, plug
     person("99", "2", "", "train", "y")
     code, out, err = plugin("create")
     assert (code, out) == (0, "GpuVM/train: created\n")
-    assert "Type a number from 1 to 2." in err
+    assert "is none of them: type a number from 1 to 2." in err
     assert "It is billed $2.05 an hour." in err
     ((_, body),) = api.changed("POST")
     assert body["spec"] == {

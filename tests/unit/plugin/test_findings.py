@@ -107,7 +107,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             {"things": (), "namespace": "tema", "namespaces": ("default", "team")},
             ERROR,
             "namespace",
-            "There is no namespace 'tema'. Did you mean team?",
+            "There is no namespace 'tema'. Did you mean 'team'?",
         ),
         ({"things": (), "namespaces": ()}, ERROR, "namespace", "There is no namespace 'team'."),
         (
@@ -174,7 +174,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             {"things": (a_vm(annotations={"gpucloud.dev/pause": "true"}),)},
             WARNING,
             "annotations",
-            "Is gpucloud.dev/paused meant?",
+            "Did you mean 'gpucloud.dev/paused'?",
         ),
         ({"things": (a_vm(annotations={"gpucloud.dev/zzz": "1"}),)}, WARNING, "annotations", "means nothing to the operator."),
         (
@@ -271,7 +271,7 @@ def test_what_is_asked_of_a_stalled_object_is_answered_by_an_operator_that_is_we
 def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice):
     (found,) = examine(replace(WELL, things=(a_vm(annotations={f"gpucloud.dev/{name}": "a b"}),)))
     assert found.advice.startswith(advice)
-    assert ("meant?" in found.message) is ("paused" in advice)
+    assert ("Did you mean" in found.message) is ("paused" in advice)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,9 @@ def test_what_is_missing_names_a_way_out():
 
 def test_what_is_missing_names_what_may_be_meant():
     world = World.of((a_vm("train", "Working", "DependencyNotReady"), a_thing("GpuVpc", "labs"), a_thing("GpuVM", "lab")))
-    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean labs? Create it" in text_of(overview.as_lines(world, NOW))
+    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean 'labs'? Create it" in text_of(
+        overview.as_lines(world, NOW)
+    )
 
 
 def test_an_account_that_is_ready_and_calls_a_person_says_why():

@@ -44,7 +44,7 @@ def test_one_name_that_is_wrong_changes_none(api, plugin, verb):
     api.add(a_body("GpuVM", "train", "Stalled", annotations={PAUSED: "true"} if verb == "resume" else {}))
     code, _, err = plugin(verb, "train", "trian")
     assert (code, patches(api)) == (1, [])
-    assert "Did you mean train?" in err
+    assert "Did you mean 'train'?" in err
 
 
 def test_a_retry_is_asked_for_what_is_not_as_asked(api, plugin):

@@ -77,7 +77,7 @@ def test_a_missing_argument_is_named_as_in_the_help(words, missing, capsys):
 )
 def test_a_word_that_is_nearly_known_is_answered_by_that(words, meant, capsys):
     assert entry.main(words) == 2
-    assert f"Did you mean {meant}?" in capsys.readouterr().err
+    assert f"Did you mean '{meant}'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_help_of_a_verb_is_shown_in_either_order(words, capsys):
 
 def test_help_on_what_is_no_verb_says_so(capsys):
     assert entry.main(["help", "wiat"]) == 2
-    assert "unknown verb 'wiat'. Did you mean wait?" in capsys.readouterr().err
+    assert "unknown verb 'wiat'. Did you mean 'wait'?" in capsys.readouterr().err
 
 
 def test_an_option_of_ssh_is_answered_by_where_it_belongs(capsys):
@@ -123,7 +123,7 @@ def test_an_option_of_ssh_is_answered_by_where_it_belongs(capsys):
         (["--context", "a b", "status"], "'kubectl gpucloud status --context 'a b''", "a value that a shell would split"),
         (["-n", "team"], "'kubectl gpucloud VERB -n team'", "no verb at all"),
         (["--nope", "status"], "unknown option '--nope'.", "the verb has no such option"),
-        (["--namespac", "team", "status"], "unknown option '--namespac'. Did you mean --namespace?", "nearly known"),
+        (["--namespac", "team", "status"], "unknown option '--namespac'. Did you mean '--namespace'?", "nearly known"),
     ],
 )
 def test_an_option_before_the_verb_is_answered_by_the_command_as_it_is_typed(words, says, why, capsys):

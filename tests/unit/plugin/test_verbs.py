@@ -184,10 +184,10 @@ def test_nobody_waits_in_vain_for_a_pause_to_end(api, plugin, verb, more, held, 
 def test_a_name_that_is_nearly_known_is_answered_by_that(api, plugin):
     api.add(a_vm_body("train"), a_vm_body("notebook"))
     _, _, err = plugin("stop", "trian")
-    assert "there is no GpuVM/trian in namespace 'team'. Did you mean train?" in err
+    assert "there is no GpuVM/trian in namespace 'team'. Did you mean 'train'?" in err
     _, _, err = plugin("stop", "gpuv/train")
     assert "unknown kind 'gpuv'" in err
-    assert "Did you mean gpuvm?" in err
+    assert "Did you mean 'gpuvm'?" in err
 
 
 def test_restart_waits_for_its_own_answer(api, plugin):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
-from gpucloud.reconcile.text import nearest, suggestion
+from gpucloud.spelling import nearest, suggestion
 from support.builders import a_spec
 
 SMALL, LARGE, OTHER = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "H100_80GB_SXM_8x"

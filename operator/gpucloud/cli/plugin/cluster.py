@@ -9,8 +9,9 @@ from urllib.parse import quote
 from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
-from gpucloud.cli.plugin.text import clean, near
+from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,7 +79,7 @@ class Cluster:
         found = self.find(key)
         if found is None:
             short = KINDS[key.kind].short
-            meant = near(key.name, self._names(key.kind, key.namespace))
+            meant = suggestion(key.name, self._names(key.kind, key.namespace))
             advice = f"See 'kubectl get {short} -A', or name another namespace with -n."
             raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found

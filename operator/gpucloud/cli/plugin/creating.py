@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
-from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import API_VERSION
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,7 +132,7 @@ def spelled(option: str, word: str, known: Iterable[str]) -> str:
     if not names:
         raise _wrong(f"--{option}: {word!r} is not offered, nor is any other: {OFFERS}")
     if found is None:
-        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{near(word, names)}")
+        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{suggestion(word, names)}")
     return found
 
 
@@ -172,7 +172,7 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
     for kind, name, things in ((VPC, wanted.vpc_ref, known.vpcs), (SNAPSHOT, wanted.snapshot, known.snapshots)):
         names = None if things is None else [item.key.name for item in things]
         if name and names is not None and name not in names:
-            yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{near(name, names)}"
+            yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{suggestion(name, names)}"
 
 
 def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, C
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -197,11 +197,9 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
             if not name.startswith(OURS) or "kopf" in name or (name, item.key.kind) == (FINAL_SNAPSHOT_OF, SNAPSHOT):
                 continue
             if name not in frozenset(Annotation):
-                # Without the group, which all have in common and which would make any two alike.
-                near = difflib.get_close_matches(name.removeprefix(OURS), [known.removeprefix(OURS) for known in Annotation], 1)
-                effect = EFFECTS.get(Annotation(OURS + near[0]), "") if near else ""
-                meant = f" Is {OURS}{near[0]} meant? {effect}".rstrip() if near else ""
-                instead = f" {OURS}{near[0]}={shlex.quote(value)}" if near and value.isprintable() else ""
+                near = _meant(name)
+                meant = f"{question(near)} {EFFECTS.get(near[0], '')}".rstrip() if near else ""
+                instead = f" {near[0]}={shlex.quote(value)}" if near and value.isprintable() else ""
                 yield Finding(
                     Severity.WARNING,
                     "annotations",
@@ -219,6 +217,13 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
                 )
             elif name == Annotation.ACCEPT_ABSENCE:
                 yield from _acceptance(facts, item)
+
+
+def _meant(name: str) -> tuple[Annotation, ...]:
+    """Which annotation of ours this one may be a slip of: at most one, since a command is made of it."""
+    # Without the group, which all have in common and which would make any two alike.
+    near = nearest(name.removeprefix(OURS), (known.removeprefix(OURS) for known in Annotation))
+    return tuple(Annotation(OURS + one) for one in near[:1])
 
 
 def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import clean, near
+from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds import names
 from gpucloud.reconcile.pause import is_paused
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -158,7 +159,7 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
         raise PluginError(f"{text!r} is a kind: add the name of an object, such as {text}/train.", ExitCode.MISUSED)
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
-        meant = near(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
+        meant = suggestion(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
         unknown = f"unknown kind {word!r}: use {known}.{meant}"
         said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
         raise PluginError(said, ExitCode.MISUSED)

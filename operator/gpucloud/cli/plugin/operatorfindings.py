@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.doctoring import Finding, Severity
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, moment
 from gpucloud.cli.plugin.standing import Standing, reason, standing
-from gpucloud.cli.plugin.text import ago, few, near
+from gpucloud.cli.plugin.text import ago, few
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.text import MAX_TEXT
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,7 +64,7 @@ def namespace(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.ERROR,
             "namespace",
-            f"There is no namespace {facts.namespace!r}.{near(facts.namespace, facts.namespaces)}",
+            f"There is no namespace {facts.namespace!r}.{suggestion(facts.namespace, facts.namespaces)}",
             "Name another one with -n, or create it.",
         )
     elif outside := _unwatched(facts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import near
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ def _short(verb: Verb, word: str, rest: Iterator[str], program: str) -> Iterator
 def _option(verb: Verb, name: str, program: str) -> Parameter:
     item = verb.option(name)
     if item is None:
-        known = near(name, (known for one in verb.options for known in one.names))
+        known = suggestion(name, (known for one in verb.options for known in one.names))
         raise UsageError(f"unknown option {name}.{known or _behind_dashes(verb, name, program)}", program)
     return item
 
@@ -124,7 +124,7 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
         text = next((choice for choice in item.choices if choice.lower() == text.lower()), text)
         if text not in item.choices:
             known = ", ".join(item.choices)
-            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{near(text, item.choices)}", program)
+            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{suggestion(text, item.choices)}", program)
     try:
         return item.convert(text)
     except ValueError as error:

@@ -1,11 +1,10 @@
-"""Text for people: what came from elsewhere made safe to show, and the known word that may be meant."""
+"""Text for people: what came from elsewhere made safe to show, spans of time, and lists of names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
 
 
@@ -17,16 +16,6 @@ def clean(text: str) -> str:
 def printable(text: str) -> str:
     """Text whose words and gaps stay as they are, without what steers a terminal."""
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
-
-
-def near(word: str, known: Iterable[str]) -> str:
-    """Which known words may be meant, in any case of letters: those that begin so, else the near ones. Empty when none does."""
-    from gpucloud.reconcile.text import nearest  # noqa: PLC0415 - for an error only
-
-    names = tuple(known)
-    begun = tuple(name for name in names if len(word) > 2 and name.lower().startswith(word.lower()))
-    found = nearest(word, begun) or begun[:3] or nearest(word, names)
-    return f" Did you mean {' or '.join(found)}?" if found else ""
 
 
 def ago(span: timedelta) -> str:

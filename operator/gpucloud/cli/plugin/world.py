@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
-from gpucloud.cli.plugin.text import near
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -209,7 +209,7 @@ def causes(world: World) -> tuple[Cause, ...]:
             world.things.get(key),
             tuple(sorted(keys)),
             tuple(sorted(other for other in keys if world.is_user(key, other))),
-            "" if key in world.things else near(key.name, world.names(key.kind, key.namespace)),
+            "" if key in world.things else suggestion(key.name, world.names(key.kind, key.namespace)),
             world.is_in_use(key),
         )
         for key, keys in waiting.items()

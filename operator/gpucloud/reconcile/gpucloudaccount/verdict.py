@@ -10,7 +10,8 @@ from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
-from gpucloud.reconcile.text import listed, quoted, suggestion
+from gpucloud.reconcile.text import listed, quoted
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts, SecretFacts

@@ -15,8 +15,8 @@ from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
-from gpucloud.reconcile.text import suggestion
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus

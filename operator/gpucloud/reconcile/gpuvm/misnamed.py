@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.text import NAMED, listed, nearest, printable
+from gpucloud.reconcile.text import NAMED, listed, printable
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,25 +55,19 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     file = image.custom_file if image else None
     if file is not None and file in words and file not in known.images:
         # Listings show operating systems among the files, so none is named that is not near.
-        yield _did_you_mean("image", file, known.images)
+        yield suggestion(file, known.images, "image").lstrip()
     snapshot = image.snapshot if image else None
     if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
         yield "spec.image.snapshot must name a snapshot in the VM's VPC and cluster."
-        yield _did_you_mean("snapshot", snapshot, known.snapshots)
+        yield suggestion(snapshot, known.snapshots, "snapshot").lstrip()
 
 
 def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
-    near = _did_you_mean(what, name, known)
+    near = suggestion(name, known, what).lstrip()
     if near:
         return near
     rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
     return f"{what[0].upper()}{what[1:]}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
-
-
-def _did_you_mean(what: str, name: str, known: tuple[str, ...]) -> str:
-    """Return a question for the names that this one may be a slip of; empty if there is none."""
-    near = nearest(name, known)
-    return f"Did you mean {what} {' or '.join(repr(printable(one, len(one))) for one in near)}?" if near else ""
 
 
 def _spelt(system: str) -> str:

@@ -7,8 +7,8 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import MOST_COMPARED
 from gpucloud.reconcile.unreadable import Unreadable
+from gpucloud.spelling import MOST_COMPARED
 from support.builders import TAG, a_status
 from support.gpuvmrig import NOW, bought, ours
 

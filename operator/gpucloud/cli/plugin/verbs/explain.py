@@ -11,7 +11,8 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.text import clean, near
+from gpucloud.cli.plugin.text import clean
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +40,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
         found = [known[name] for name in known if name.lower() == reason.lower()]
         if not found:
             raise PluginError(
-                f"unknown reason {clean(reason)!r}: 'kubectl gpucloud explain' lists all.{near(reason, known)}",
+                f"unknown reason {clean(reason)!r}: 'kubectl gpucloud explain' lists all.{suggestion(reason, known)}",
                 ExitCode.MISUSED,
             )
     if output is not Output.TEXT:

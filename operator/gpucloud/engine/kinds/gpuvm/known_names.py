@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
-from gpucloud.reconcile.text import MOST_COMPARED
+from gpucloud.spelling import MOST_COMPARED
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
