@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -12,14 +13,21 @@ from support.messages.admission import refusals
 from support.messages.conditions import said
 from support.messages.page import page
 from support.messages.placeholders import generic
-from support.messages.sources import texts
+from support.messages.program import Module, Scope
+from support.messages.reading import Frame, UnreadableError, read
+from support.messages.sources import texts, unread
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
 FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
-SOURCES = texts("PluginError", "UsageError", "SettingsError", "NoCluster", "KeyProblemError", "Warning Event", "ValueError")
+ERRORS = ("PluginError", "UsageError", "SettingsError", "NoCluster", "NotDoneError", "ValueError", "RefusedError", "print")
+CLIENTS = ("CallerError", "WaitError")  # of the Python client: what its caller can mend
+SOURCES = texts(*ERRORS, *CLIENTS, "KeyProblemError", "page")
+REPORTS = texts("tell", "Verdict", "Warning Event")
 PARTS = texts(*FRAMED)
-QUOTED = texts("ConfigError", "CredentialError")  # the message that holds them says to correct the kubeconfig or the Secret
+# What another message quotes, which says to correct the kubeconfig or the Secret; a CloudError's kind says whether to try
+# again.
+QUOTED = texts("ConfigError", "CredentialError", "CloudError")
 
 
 @pytest.mark.parametrize("message", CONDITIONS, ids=lambda item: f"{item.kind} {item.reason}")
@@ -41,9 +49,20 @@ def test_an_error_says_what_is_wrong_and_what_to_do(text):
         assert judge.way_out(text.words) or judge.says_what_is_expected(text.words), text.words
 
 
+@pytest.mark.parametrize("text", REPORTS, ids=lambda item: item.place)
+def test_a_report_of_trouble_says_what_is_the_case_and_what_to_do_or_what_comes(text):
+    if not judge.is_passed_on(text.words):
+        assert judge.cause(text.words), text.words
+        assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
+
+
+def test_no_text_for_people_is_out_of_sight():
+    assert unread() == [], "raise one of SHOWN in support/messages/sources.py, with a text that its source spells"
+
+
 @pytest.mark.parametrize("text", PARTS, ids=lambda item: item.place)
 def test_a_part_of_a_message_says_what_to_do_or_what_comes(text):
-    assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
+    assert judge.is_passed_on(text.words) or judge.way_out(text.words) or judge.goes_on(text.words), text.words
 
 
 @pytest.mark.parametrize("text", QUOTED, ids=lambda item: item.words[:40])
@@ -51,7 +70,10 @@ def test_what_is_quoted_of_a_file_says_what_is_wrong_with_it(text):
     assert judge.is_passed_on(text.words) or judge.cause(text.words), text.words
 
 
-@pytest.mark.parametrize("text", [*SOURCES, *PARTS, *QUOTED, *refusals()], ids=lambda item: item.words[:40])
+SHORT = [text for text in (*SOURCES, *REPORTS) if text.shown_by != "page"]
+
+
+@pytest.mark.parametrize("text", [*SHORT, *PARTS, *QUOTED, *refusals()], ids=lambda item: item.words[:40])
 def test_what_is_said_elsewhere_is_short_enough_to_be_read(text):
     assert len(judge.own_words(text.words)) <= judge.LONGEST, text.words
 
@@ -94,8 +116,52 @@ def test_the_judge_reads_all_kinds_of_messages():
         "SettingsError",
         "KeyProblemError",
         "ValueError",
+        "NotDoneError",
+        "RefusedError",
+        "CallerError",
+        "WaitError",
     }
     assert len(refusals()) > 40
+
+
+# a module of the source, what is read of it, and why
+READ = [
+    (
+        "cli/plugin/cluster.py",
+        "cannot read the events of {key} in namespace '{namespace}': {error}: log in to the cluster again.",
+        "from a function",
+    ),
+    ("cli/operations/uninstall.py", "{plural} could not be listed: {said}. Correct that, then run it again", "from a class"),
+    ("cloud/calls.py", "{name} must be text; nothing was sent", "framed by a function"),
+    (
+        "engine/kube/ssh_keys.py",
+        "Key '{key}' of the {what} is empty. Put an OpenSSH public key there.",
+        "with what an argument holds",
+    ),
+    ("cli/plugin/creating.py", "--vpc and --vpc-ref: a VM is in one VPC; name one of them.", "through a function"),
+]
+
+
+@pytest.mark.parametrize(("place", "words", "why"), READ, ids=[row[2] for row in READ])
+def test_a_text_is_followed_to_where_it_is_spelled(place, words, why):
+    assert words in {text.words for text in texts(*ERRORS, *CLIENTS, "KeyProblemError") if text.place == place}, why
+
+
+# a module as it might be written, and why its message is out of sight
+OUT_OF_SIGHT = [
+    ("def f(words):\n    raise PluginError(words)", "a parameter of a function that nobody calls"),
+    ("def f():\n    raise PluginError(elsewhere.words())", "a function that is not in the source"),
+    ("def f(it):\n    raise PluginError(it.words)", "a field of an object"),
+]
+
+
+@pytest.mark.parametrize("source", [row[0] for row in OUT_OF_SIGHT], ids=[row[1] for row in OUT_OF_SIGHT])
+def test_a_text_that_the_source_does_not_spell_is_an_error(source):
+    tree = ast.parse(source)
+    module = Module("made/up.py", tree)
+    call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    with pytest.raises(UnreadableError):
+        read(call.args[0], Frame(Scope(tree.body[0], module, Scope(tree, module))))
 
 
 GENERIC = [

@@ -87,7 +87,10 @@ def show(report: Report, form: str) -> int:
     for account, why in report.failures:
         print(f"gpucloud orphans: account {account}: {one_line(why)}", file=sys.stderr)
     if not report.accounts and not report.failures:
-        print("gpucloud orphans: no account: set GPUCLOUD_API_KEY, or let it read the GpuCloudAccounts", file=sys.stderr)
+        print(
+            "gpucloud orphans: there is no account to look with: set GPUCLOUD_API_KEY, or let it read the GpuCloudAccounts",
+            file=sys.stderr,
+        )
     if report.failures or not report.accounts:
         return FAILED
     return SOME if report.orphans else NONE

@@ -202,7 +202,7 @@ class Session:
         except CloudError as error:
             failure = error
         except asyncio.CancelledError:
-            failure = CloudError(ErrorKind.NOT_SENT, "the client was closed")
+            failure = CloudError(ErrorKind.NOT_SENT, "the client was closed meanwhile: open another one")
         else:
             self._failure = None
             self._token = _token_of(result, started)

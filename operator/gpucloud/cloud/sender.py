@@ -132,7 +132,7 @@ class Sender:
             request = self._request(call, progress)
             return await (carry(request) if auth is None else auth.send(request, carry))
         except UnicodeEncodeError:
-            failure = CloudError(ErrorKind.INVALID, "a text in the request is not valid Unicode; nothing was sent")
+            failure = CloudError(ErrorKind.INVALID, "a text in the request is not valid Unicode: correct it; nothing was sent")
         except (*_TRANSPORT_FAILURES, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _being_cancelled():
                 raise

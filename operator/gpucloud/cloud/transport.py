@@ -23,7 +23,7 @@ from gpucloud.cloud.pool import PooledTransport
 _PIECE = 64 * 1024  # bytes that are inflated at once: a bomb costs no more beside what is kept
 _LONGEST_ERROR = 64 * 1024  # bytes of an error that are kept: its first words are all that is ever shown
 _MAX_CONNECTIONS = 100
-CLOSED = "the client is closed"
+CLOSED = "the client is closed: open another one"
 
 
 def always() -> bool:

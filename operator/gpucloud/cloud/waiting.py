@@ -82,7 +82,9 @@ def _is_reached(record: T, until: Until[T], operation: str) -> bool:
         return True
     if status in FINAL:
         name = getattr(record, "id", None) or "the record"
-        raise WaitError(f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}", record)
+        raise WaitError(
+            f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}; replace it", record
+        )
     return False
 
 
@@ -97,6 +99,4 @@ def _timed_out(operation: str, until: Until[T], seconds: float, last: T | None, 
     wanted = f"the status {until!r}" if isinstance(until, str) else "what was waited for"
     seen = f"; the last status was {_status_of(last)!r}" if isinstance(until, str) and last is not None else ""
     failed = f"; the last reading failed: {error}" if error is not None else ""
-    return (
-        f"{operation}: {seconds:g} s passed without {wanted}{seen}{failed}. Nothing was changed: wait_for may be called again"
-    )
+    return f"{operation}: {seconds:g} s passed without {wanted}{seen}{failed}. To wait on, call wait_for again"

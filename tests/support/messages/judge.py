@@ -8,22 +8,24 @@ from __future__ import annotations
 import re
 
 _ORDERS = """
-add adopt annotate apply ask change check choose copy correct create declare delete destroy do export forward free give grant
-have increase install keep kubectl leave let look make move name pass put raise read remove rename replace restart retry run see
-set start take try unset update upgrade use wait write
+accept add adopt annotate apply ask call change check choose copy correct create declare delete destroy do export forward free
+give grant have increase install keep kubectl leave let log look make move name open pass put raise read remove rename replace
+report restart retry run say see send set start take try type unset update upgrade use wait write
 """
 ORDERS = frozenset(_ORDERS.split())
-_CLAUSE = re.compile(r"(?:[.:;,)] |-- |\b(?:or|and|then|to) )+")
+_CLAUSE = re.compile(r"(?:[.:;,)?] |-- |\b(?:or|and|then|to) )+")
 _GOES_ON = re.compile(
-    r"\b(is|are) (being|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
+    r"\b(is|are) (being|tried again|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
     r"|\b(tries again|keeps trying|checks|goes on|is deleted (once|after)|waits|waiting|looking)\b",
     re.IGNORECASE,
 )
-_EXPECTED = re.compile(r"\b(expected|must|needs|takes no|at most|too many|is missing)\b")
+_EXPECTED = re.compile(r"\b(expected|must|needs?|takes no|at most|too many|is missing)\b")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
-_WAY_OUT = re.compile(r"\{(advice|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
-_OTHERS = re.compile(r"\{(error|words|message|failure)\}\.?$")
-_COMMAND = re.compile(r"`?kubectl (annotate|delete|get|gpucloud) [^`]*?(`| -- |$)")
+_WAY_OUT = re.compile(r"\{(advice|command|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
+_APISERVER = re.compile(r"The apiserver says: .*$")
+_SENTENCE = re.compile(r"\{(suggestion|question|meant|early)\}")  # a sentence, or nothing
+_OTHERS = re.compile(r"\{(error|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
+_COMMAND = re.compile(r"`?kubectl (annotate|create|delete|get|gpucloud) [^`]*?(`| -- |$)")
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
 _ANOTHER = re.compile(r"^Not done after .* Last: |\(\w+: .*\)$")  # a message that quotes another one, judged by itself
 LEAST_WORDS = 3
@@ -32,7 +34,8 @@ LONGEST = 200  # characters of a message's own words
 
 def clauses(text: str) -> list[str]:
     """The clauses of a message, from their first word on."""
-    return [part.strip(" .`'\"(") for part in _CLAUSE.split(text) if part.strip(" .`'\"(")]
+    apart = _SENTENCE.sub("", text)
+    return [part.strip(" .`'\"(") for part in _CLAUSE.split(apart) if part.strip(" .`'\"(")]
 
 
 def is_order(clause: str) -> bool:
@@ -62,7 +65,7 @@ def goes_on(text: str) -> bool:
 
 def own_words(text: str) -> str:
     """Return the message without commands, names in quotes, the words of others, and another message that it quotes."""
-    return _QUOTED.sub("''", _COMMAND.sub("", _ANOTHER.sub("", text)))
+    return _PLACEHOLDER.sub("", _QUOTED.sub("''", _COMMAND.sub("", _APISERVER.sub("", _ANOTHER.sub("", text)))))
 
 
 def says_what_is_expected(text: str) -> bool:
@@ -70,7 +73,11 @@ def says_what_is_expected(text: str) -> bool:
     return _EXPECTED.search(text) is not None
 
 
+def is_framed(text: str) -> bool:
+    """Whether a text of the source has next to no words of its own."""
+    return len(re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", text))) < LEAST_WORDS
+
+
 def is_passed_on(text: str) -> bool:
     """Whether a text of the source only frames another message, which is judged where it is made."""
-    own = re.findall(r"[A-Za-z]{2,}", _PLACEHOLDER.sub("", text))
-    return len(own) < LEAST_WORDS or _OTHERS.search(text) is not None
+    return is_framed(text) or _OTHERS.search(text) is not None

@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.conditions import said
 from support.messages.placeholders import generic
@@ -24,9 +25,10 @@ _PARTS = (
 )
 _COMMAND = re.compile(r"\bkubectl (?:annotate|delete|get|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
-    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError")),
-    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "ValueError")),
-    "Python client": ("cloud/", ("ValueError",)),
+    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print")),
+    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "NotDoneError", "ValueError", "print")),
+    "The operator's console": ("engine/manager/console.py", ("RefusedError",)),
+    "Python client": ("cloud/", ("ValueError", "CallerError", "CloudError", "WaitError")),
 }
 
 
@@ -69,7 +71,7 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
         for item in texts(*shown_by)
         if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
     )
-    return dict.fromkeys(item.words for item in found)
+    return dict.fromkeys(item.words for item in found if not judge.is_framed(item.words))
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -1,45 +1,114 @@
-"""Messages in the source: the texts that are given to what shows them to a person, with their placeholders."""
+"""Messages in the source: the texts that are given to what shows them to a person, with their placeholders.
+
+Every exception that a module of ``SPOKEN`` raises is one of ``SHOWN``, whose text is read, or one of ``UNSEEN``, which
+names why nobody reads it. A text that cannot be read from the source is listed by ``unread``, and the test of it fails.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from support.messages import program
+from support.messages.program import ROOT
+from support.messages.reading import Frame, UnreadableError, bound, read_for_callers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[3]
-# Who is given a text for people, and where it stands among the arguments.
-PLACES = {
+    from support.messages.program import Scope
+
+__all__ = ["ROOT", "Text", "texts", "unread"]
+
+# Who is given a text for people, and where it stands among the arguments: by the class, or by one that it derives from.
+SHOWN = {
     "PluginError": 0,
     "UsageError": 0,
     "SettingsError": 0,
     "NoCluster": 0,
     "FileNotFoundError": 0,
-    "NoSourceError": 0,
-    "NotServedError": 0,
-    "UnansweredError": 0,
-    "_wrong": 0,
+    "NotDoneError": 0,
     "ValueError": 0,
     "ConfigError": 0,
     "CredentialError": 0,
     "KeyProblemError": 1,
+    "CloudError": 1,
+    "LoginError": 1,
+    "WaitError": 0,
+    "RefusedError": 1,
     "Unknown": 2,
     "Dependency": 2,
     "Event": 1,
+    "Refusal": 1,
+    "Verdict": 1,
+    "tell": 0,
+    "print": 0,
 }
-# Under which name a text is looked for, where that is another one's own or makes it.
-_SAME_AS = {
-    **dict.fromkeys(("NoSourceError", "NotServedError", "UnansweredError", "_wrong"), "PluginError"),
-    "FileNotFoundError": "NoCluster",
+# Under which name a text is looked for, where that is another one's own.
+_SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
+# Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
+SPOKEN = (
+    "app.py",
+    "cli/",
+    "cloud/",
+    "configfile.py",
+    "engine/cloud/configuration.py",
+    "engine/cloud/credentials.py",
+    "engine/kube/ssh_keys.py",
+    "engine/manager/console.py",
+    "flags.py",
+    "settings.py",
+)
+# Kinds of a CloudError that the caller can mend; the others say what the cloud or the network did.
+_CALLERS = tuple(f"ErrorKind.{name}" for name in ("INVALID", "NOT_SENT", "LOGIN"))
+UNSEEN = {
+    "TypeError": "a defect of the program that calls",
+    "UnservedError": "the kubernetes library then reads that kubeconfig",
+    "KubeError": "the apiserver's own words",
+    "ConfigException": "the library's own, quoted by a ConfigError",
+    "ConnectionError": "the library's words, framed by an UnansweredError",
+    "httpx.PoolTimeout": "failure_words.py has the words for it",
+    "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
 }
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py")
+# Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
+_REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
+# RefusedErrors of this module are shown; those of the plugin hold the apiserver's words, which ``_told`` frames.
+_CONSOLE = "engine/manager/console.py"
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
+_PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
+# Texts that are made from others, by module and expression, and where the others are judged.
+FROM_ELSEWHERE = {
+    ("cli/plugin/cluster.py", "unserved[0]"): "made by _told, which is read there",
+    ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
+    ("cli/plugin/verbs/create.py", "why"): "a PluginError of account_of",
+    ("cli/plugin/verbs/reading.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",
+    ("cli/plugin/verbs/reading.py", "seen.lacking"): "rights.unlisted, read where none_listed gives it to a PluginError",
+    ("cloud/parsing.py", "problem"): "made by _malformed",
+    ("cloud/sender.py", "error"): "a CloudError of the transport, completed",
+    ("cloud/sender.py", "failure"): "a CloudError of the transport",
+    ("engine/cloud/account_session.py", "message"): "the account's own condition, of the tables of decisions",
+    ("engine/cloud/anywhere.py", "cluster"): "the names of clusters",
+    ("engine/cloud/inventory.py", "error.message"): "the cloud's own words",
+    ("engine/cloud/inventory.py", "answer.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
+    ("engine/cloud/inventory.py", "listing.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
+    ("engine/cloud/inventory.py", "type(error).__name__"): "a defect of the program, quoted by a condition",
+    ("engine/kinds/gpuvm/final_snapshots.py", "refusal.message"): "a Refusal, which is read where it is made",
+    ("engine/kinds/gpuvm/publishing.py", "refusal.message"): "a Refusal, which is read where it is made",
+    ("engine/kinds/gpuvm/unclaimed.py", "min(_others(facts), default='')"): "the name of a VM",
+    ("engine/kube/events.py", "note"): "a condition's message, of the tables of decisions",
+    (
+        "engine/manager/console.py",
+        "account.unknown.detail if account.unknown is not None else 'the account is not ready: try again soon.'",
+    ): ("an Unknown, read where it is made"),
+}
+# Beginnings of texts that report no trouble.
+INFORMS = ("everything that the account sees", "GpuVM/{name}: {configuration} in {cluster}.", "Requested destruction. ")
 
 
 @dataclass(frozen=True)
@@ -53,88 +122,125 @@ class Text:
 
 def texts(*shown_by: str) -> list[Text]:
     """All texts that the modules give to these, in the order of the source."""
-    return [text for text in _all() if text.shown_by in shown_by]
+    return [text for text in _found()[0] if text.shown_by in shown_by]
+
+
+def unread() -> list[str]:
+    """What is shown to people and cannot be read from the source, by its place."""
+    return list(_found()[1])
 
 
 @cache
-def _all() -> tuple[Text, ...]:
-    return tuple(text for path in sorted((ROOT / "operator" / "gpucloud").rglob("*.py")) for text in _of_module(path))
+def _found() -> tuple[tuple[Text, ...], tuple[str, ...]]:
+    read_ones: list[Text] = []
+    others: list[str] = []
+    for scope in program.scopes():
+        for node in scope.nodes():
+            if isinstance(node, ast.Call) and (name := _shown_by(node, scope)):
+                try:
+                    read_ones += _texts(node, name, scope)
+                except UnreadableError as error:
+                    others.append(f"{scope.module.place}:{node.lineno}: {ast.unparse(node)[:90]} ({error})")
+            elif isinstance(node, ast.Raise) and scope.module.place.startswith(SPOKEN):
+                others += [f"{scope.module.place}:{node.lineno}: raise {what}" for what in _strange(node.exc, scope)]
+        if isinstance(scope.node, ast.Module):
+            read_ones += _of_tables(scope)
+    return tuple(dict.fromkeys(read_ones)), tuple(others)
 
 
-def _of_module(path) -> Iterator[Text]:
-    place = path.relative_to(ROOT / "operator" / "gpucloud").as_posix()
-    module = ast.parse(path.read_text())
-    for scope in _scopes(module):
-        for call in _calls(scope):
-            if call.func.id == "ValueError" and not place.startswith(_CHECKS_INPUT):
-                continue
-            for words in filter(None, _spelled(_argument(call), (scope, module))):
-                yield Text(place, _shown_by(call), " ".join(words.split()))
-    for name in _TABLES.get(place, ()):
-        (table,) = _assigned(name, (module,))
-        yield from (Text(place, "SettingsError", f"{{name}}: {value.value}") for value in table.values)
+def _of_tables(scope: Scope) -> Iterator[Text]:
+    for name in _TABLES.get(scope.module.place, ()):
+        for node in scope.nodes():
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+                yield from (
+                    Text(scope.module.place, "SettingsError", f"{{name}}: {value.value}") for value in node.value.values
+                )
 
 
-def _scopes(tree):
-    """The functions, each without those within it; and the module."""
-    return [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))]
+def _family(node: ast.Call, scope: Scope) -> list[str]:
+    """The name of what is called, and of the classes that it derives from."""
+    meant = program.called(node, scope)
+    if meant is not None:
+        return program.ancestors(meant) or [meant.node.name]
+    return [ast.unparse(node.func)]
 
 
-def _within(scope):
-    """What belongs to this scope and to no function within it."""
-    waiting = list(ast.iter_child_nodes(scope))
-    while waiting:
-        node = waiting.pop(0)
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            waiting[:0] = ast.iter_child_nodes(node)
+def _shown_by(node: ast.Call, scope: Scope) -> str:
+    """Who is given a text by this call; empty if it is nobody that shows it to people."""
+    name = next((name for name in _family(node, scope) if name in SHOWN), "")
+    place = scope.module.place
+    hidden = {
+        "ValueError": not place.startswith(_CHECKS_INPUT),
+        "RefusedError": place != _CONSOLE,
+        "Refusal": place not in _REFUSERS,
+        "Event": not any(item.arg == "warning" for item in node.keywords),  # it tells of what was done
+        "print": not _is_failure(node, place),
+        "Verdict": not _is_failure(node, place),
+    }
+    if hidden.get(name, False):
+        return ""
+    if name == "CloudError" and ast.unparse(node.args[0]) in _CALLERS:
+        return "CallerError"
+    return _SAME_AS.get(name, name)
 
 
-def _calls(scope):
-    found = (node for node in _within(scope) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
-    return [call for call in found if call.func.id in PLACES]
+def _is_failure(node: ast.Call, place: str) -> bool:
+    """Whether a printed line goes to standard error, or an outcome is a failure."""
+    if ast.unparse(node.func) == "print":
+        given = {item.arg: ast.unparse(item.value) for item in node.keywords}
+        return place.startswith("cli/") and given.get("file") == "sys.stderr" and "end" not in given  # else it is a question
+    return bool(node.args) and ast.unparse(node.args[0]) == "Outcome.FAILED"
 
 
-def _argument(call):
-    place = PLACES[call.func.id]
-    return call.args[place] if len(call.args) > place else None
+def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
+    place = scope.module.place
+    expression = _expression(node, scope)
+    if expression is None:
+        return []
+    argument, frame = expression
+    if (place, ast.unparse(argument)) in FROM_ELSEWHERE:
+        return []
+    found = [
+        Text(place, "page" if words.count("\n") > 1 else name, _PROGRAM.sub("", " ".join(words.split())))
+        for words in read_for_callers(argument, frame)
+    ]
+    return [text for text in found if text.words and not text.words.startswith(INFORMS)]
 
 
-def _shown_by(call):
-    return (
-        "Warning Event"
-        if any(item.arg == "warning" and ast.unparse(item.value) == "True" for item in call.keywords)
-        else _SAME_AS.get(call.func.id, call.func.id)
-    )
+def _expression(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame] | None:
+    """The text that a call is given; of a class that makes its text from what it is given, that."""
+    meant = program.called(node, scope)
+    if meant is not None and isinstance(meant.node, ast.ClassDef) and (made := _made(meant)) is not None:
+        init, text = made
+        given = {name: (value, Frame(scope)) for name, value in bound(node, init).items()}
+        return text, Frame(init, given)
+    at = next(SHOWN[name] for name in _family(node, scope) if name in SHOWN)
+    return (node.args[at], Frame(scope)) if len(node.args) > at else None
 
 
-def _spelled(node, scopes):
-    """Every text that an expression may be. A name stands for what is assigned to it in one of these scopes."""
+def _made(meant: Scope) -> tuple[Scope, ast.expr] | None:
+    """The initializer of a class and the f-string that it makes its text of; None if it takes the text as it is given."""
+    init = next((one for one in meant.nodes() if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+    found = [node for node in ast.walk(init) if isinstance(node, ast.JoinedStr)] if init is not None else []
+    return (program.scope_of(init), found[0]) if found else None
+
+
+def _strange(node: ast.expr | None, scope: Scope, depth: int = 0) -> Iterator[str]:
+    """What of a raised expression is an exception of no known kind."""
     match node:
-        case ast.Constant(value=str() as text):
-            yield text
-        case ast.JoinedStr(values=parts):
-            yield "".join(_part(part, scopes) for part in parts)
+        case None:
+            return
         case ast.IfExp(body=body, orelse=other):
-            yield from _spelled(body, scopes)
-            yield from _spelled(other, scopes)
-        case ast.Name(id=name):
-            for value in _assigned(name, scopes):
-                yield from _spelled(value, scopes)
-
-
-def _assigned(name, scopes):
-    found = [item for scope in scopes for item in _within(scope) if isinstance(item, ast.Assign)]
-    return [item.value for item in found if any(isinstance(one, ast.Name) and one.id == name for one in item.targets)]
-
-
-def _part(part, scopes):
-    """A part of an f-string: its words, those of the module's own constant, or a placeholder with a short name."""
-    if isinstance(part, ast.Constant):
-        return part.value
-    if isinstance(part.value, ast.Name) and part.value.id.isupper():
-        constants = [value.value for value in _assigned(part.value.id, scopes[1:]) if isinstance(value, ast.Constant)]
-        if constants:
-            return str(constants[0])
-    name = ast.unparse(part.value).split("(")[0].rpartition(".")[2].strip("'\"")
-    return f"{{{name[:30] or '…'}}}"
+            yield from _strange(body, scope, depth)
+            yield from _strange(other, scope, depth)
+        case ast.Call():
+            meant = program.called(node, scope)
+            if meant is None or isinstance(meant.node, ast.ClassDef):
+                if not {*SHOWN, *UNSEEN}.intersection(_family(node, scope)):
+                    yield ast.unparse(node)[:90]
+                return
+            for inner in meant.nodes():
+                if isinstance(inner, ast.Return) and inner.value is not None and depth < 5:
+                    yield from _strange(inner.value, meant, depth + 1)
+        case _ if (scope.module.place, ast.unparse(node)) not in FROM_ELSEWHERE:
+            yield ast.unparse(node)[:90]

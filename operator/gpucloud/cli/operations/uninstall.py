@@ -50,7 +50,7 @@ class NotDoneError(KubeError):
 
     def __init__(self, what: str, said: KubeError) -> None:
         super().__init__(said.status, said.reason, "")
-        self._text = f"{what}: {said}"
+        self._text = f"{what}: {said}. Correct that, then run it again"
 
     def __str__(self) -> str:
         return self._text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,7 +62,7 @@ def choose(title: str, shown: Iterable[Line], values: Sequence[str]) -> int:
             return list(values).index(answer)
         if answer.isdecimal() and 1 <= int(answer) <= len(values):
             return int(answer) - 1
-        print(f"Type a number from 1 to {len(values)}.", file=sys.stderr)
+        print(f"{clean(answer)!r} is none of them: type a number from 1 to {len(values)}.", file=sys.stderr)
 
 
 def confirm(question: str) -> bool:

@@ -83,7 +83,9 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
 def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
     how = standing(item)
     if item.deleting is not None:
-        return Verdict(Outcome.FAILED, f"it is being deleted and will not become ready: {words}", how)
+        return Verdict(
+            Outcome.FAILED, f"it is being deleted; when it is gone, create it again if you still want it: {words}", how
+        )
     if request is not None and _is_open(request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
     return Verdict(ENDS.get(how, Outcome.PENDING), words, how)

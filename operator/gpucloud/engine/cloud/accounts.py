@@ -16,7 +16,7 @@ from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
-from gpucloud.reconcile.text import suggestion
+from gpucloud.spelling import comparable, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,7 +170,7 @@ class Accounts:
             return found
         words = (
             f"Nothing is done: this object was ordered at endpoint {recorded!r}, and the "
-            f"{credential.described(found.facts.name)} is now used at {used!r}. "
+            f"{credential.described(found.facts.name)} is used at {used!r} now. "
             f"{_endpoint_way_out(found.facts.name, str(recorded))}."
         )
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
@@ -184,7 +184,7 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            meant = suggestion(name, [other for namespace, other in self._accounts if namespace == meta.namespace])
+            meant = suggestion(name, comparable(other for namespace, other in self._accounts if namespace == meta.namespace))
             message = f"Waiting for {described}: there is none.{meant} Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
@@ -228,7 +228,7 @@ class Accounts:
         if own is None:
             return self._no_account(namespace, "the operator has none of its own", recorded=recorded)
         if not self.own_serves(namespace):
-            why = "the operator's own does not serve this namespace (--own-account-namespace)"
+            why = "the operator's own is not for it (--own-account-namespace)"
             return self._no_account(namespace, why, recorded=recorded)
         return own
 
@@ -243,8 +243,8 @@ class Accounts:
         message = (
             f"This object belongs to the operator's own account, but {why}. Ask the administrator to put it back."
             if recorded
-            else f"No account: spec.accountRef names none, there is no GpuCloudAccount named {DEFAULT_ACCOUNT!r} in namespace "
-            f"{namespace!r}, and {why}. Create a GpuCloudAccount of that name, or set spec.accountRef."
+            else f"No account: spec.accountRef names none, namespace {namespace!r} has no GpuCloudAccount named "
+            f"{DEFAULT_ACCOUNT!r}, and {why}. Create one of that name, or set spec.accountRef."
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
@@ -261,5 +261,5 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
 
 def _endpoint_way_out(account: str, endpoint: str) -> str:
     """Return what puts the account back to this endpoint."""
-    ask = f"Ask the administrator to make {endpoint!r} the first --endpoint again"
-    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"
+    ask = f"Ask to make {endpoint!r} the first --endpoint again"
+    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with it"

@@ -51,8 +51,8 @@ def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: Resolve
     named = [it for it in objects.snapshots.indexed(Named(name)) if _is_named(objects, it, spec.cluster, name)]
     here = [it for it in named if it.meta.namespace != vm.meta.namespace or (identity and _vpc_of(objects, it) == identity.vpc)]
     if not _only_ours(here, vm):
-        words = "no GpuSnapshot of this namespace stands for it in the VM's VPC"
-        yield _refused(f"Snapshot {name!r}", words, "name a GpuSnapshot in image.snapshotRef")
+        why = "no GpuSnapshot here stands for it in the VM's VPC"
+        yield _refused(f"Snapshot {name!r}", why, "name a GpuSnapshot in image.snapshotRef")
 
 
 def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
@@ -61,8 +61,8 @@ def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount)
         return
     custom = spec.image.custom_file if spec.image is not None else None
     if custom is not None:
-        words = "use image.operatingSystem or image.snapshotRef"
-        yield _refused(f"Custom image {custom!r}", "no object can stand for it", words)
+        instead = "use image.operatingSystem or image.snapshotRef"
+        yield _refused(f"Custom image {custom!r}", "no object can stand for it", instead)
     storage = Storage() if spec.storage is None else spec.storage
     if storage.block_storage_names:
         volumes = f"Block storage {listed(tuple(map(repr, storage.block_storage_names)))}"
@@ -72,8 +72,8 @@ def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount)
         ("tenantSharedMountPath", storage.tenant_shared_mount_path),
     ):
         if path is not None:
-            words = "its VMs would read and write one file system"
-            yield _refused(f"File system at {path!r}", words, f"leave out spec.storage.{field}")
+            why = "its VMs would read and write one file system"
+            yield _refused(f"File system at {path!r}", why, f"leave out spec.storage.{field}")
 
 
 # What to do in place of an adoption, by the kind.

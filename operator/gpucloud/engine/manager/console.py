@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.console")
 
+MEANS = "name another, or ask whether the operator watches that namespace."
 AT_ONCE = 2  # requests; further ones are refused, so that they cannot use up the account's budget
 REVIEW_SECONDS = 10.0
 LONGEST_TOKEN = 16 * 1024
@@ -134,11 +135,15 @@ class Console:
         await self._permit(request, Right("get", gpuvm.PLURAL, name))
         vm = deps.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
-            raise RefusedError(404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read.")
+            raise RefusedError(
+                404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read: {MEANS}"
+            )
         here, order = deps.objects.vm_identity(vm, vm.spec), vm.order
         # Only the object's own VM: another object's VM of the same name must not be shown.
         if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
-            raise RefusedError(404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log.")
+            raise RefusedError(
+                404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log: try again when it is Ready."
+            )
         client = _client(deps, vm.meta, vm.spec, vm.status)
         record = await client.get_boot_logs(id=here.name, namespace=here.vpc, cluster=here.cluster, limit=_limit(request))
         return web.json_response({"bootLog": record.boot_logs or ""})
@@ -162,7 +167,7 @@ class Console:
         account = deps.objects.accounts.named(namespace, name)
         if account is None or account.spec is None:
             raise RefusedError(
-                404, f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read."
+                404, f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read: {MEANS}"
             )
         await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
         return _document(await reads.records(_account_client(deps, namespace, name)))
@@ -172,7 +177,7 @@ class Console:
         namespace = request.match_info["namespace"]
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token or len(token) > LONGEST_TOKEN:
-            raise RefusedError(401, "show the bearer token that you show the apiserver.")
+            raise RefusedError(401, "the request has no bearer token: send the one that you show the apiserver.")
         try:
             async with asyncio.timeout(REVIEW_SECONDS):
                 user = await self._user(token)
@@ -185,7 +190,9 @@ class Console:
             ) from None  # fmt: skip
         if not allowed:
             what = f"{right.verb} {right.resource} {right.name}".rstrip()
-            raise RefusedError(403, f"user {user.get('username', '')!r} may not {what} in namespace {namespace!r}.")
+            raise RefusedError(
+                403, f"user {user.get('username', '')!r} may not {what} in namespace {namespace!r}: ask for that right."
+            )
 
     async def _user(self, token: str) -> Mapping[str, Any]:
         status = await self._kube.review("authentication.k8s.io", "tokenreviews", "TokenReview", {"token": token})
@@ -209,14 +216,16 @@ def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: Cloud
     """Return the client of the object's account, resolved as for a reconcile."""
     account = deps.accounts.resolve(meta, spec, status)
     if account.session is None:
-        raise RefusedError(409, account.unknown.detail if account.unknown is not None else "the account is not ready.")
+        raise RefusedError(
+            409, account.unknown.detail if account.unknown is not None else "the account is not ready: try again soon."
+        )
     return account.session.client
 
 
 def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudReader:
     account = deps.accounts.get(namespace, name)
     if account is None or account.session is None:
-        trouble = "there is none." if account is None else account.trouble or "its Secret has not been read yet."
+        trouble = "there is none: create it." if account is None else account.trouble or "its Secret has not been read yet."
         raise RefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")
     return account.session.client
 

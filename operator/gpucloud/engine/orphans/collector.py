@@ -262,7 +262,7 @@ class OrphanCollector:
         name = _described(marked)
         note = f"Requested destruction. {name} is an orphan: its {owner} was deleted, its finalizer removed by force."
         if failure:
-            note = f"{verb} failed for {name}: {failure}"
+            note = f"{name} is an orphan, and {verb} failed: {failure}"
         reason = Reason.ORPHAN_COLLECTION_FAILED if failure else Reason.ORPHAN_COLLECTED
         self._deps.record(at.session, marked.kind, Event(reason, note, verb, warning=bool(failure), always=True), None)
         log.warning("orphan destroyed" if not failure else "orphan not destroyed", note=note, account=at.label)
@@ -310,8 +310,8 @@ def describe(marked: MarkedRecord, price: str | None) -> str:
     costs = f", ${price} an hour" if price is not None else ""
     return (
         f"{_described(marked)}{f' ({one_line(state)}{costs})' if state else ''} was made by this installation for a "
-        f"{marked.kind} named {marked.made_for!r}, and no object stands for it. It is left alone, and may be billed. "
-        "If nobody needs it, destroy it in the cloud; 'gpucloud orphans' lists all of them."
+        f"{marked.kind} named {marked.made_for!r}, and no object stands for it. It may be billed: if nobody needs "
+        "it, destroy it in the cloud; 'gpucloud orphans' lists all of them."
     )
 
 

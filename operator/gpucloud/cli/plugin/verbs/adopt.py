@@ -9,9 +9,9 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.text import near
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.adopting import Found, Manifests
@@ -118,7 +118,7 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
 
 def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
     """Say that there is none to adopt, and which one may be meant."""
-    meant = near(name, {item.name for item, _ in left if item.kind == kind})
+    meant = suggestion(name, {item.name for item, _ in left if item.kind == kind})
     return (
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{meant} "
         "'kubectl gpucloud export' prints all of these; 'kubectl gpucloud status -A' shows the objects."
@@ -139,6 +139,7 @@ def _all_things(here: Cluster) -> tuple[Thing, ...]:
         return here.things(None, kinds)
     except PluginError:
         show.tell(
-            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one."
+            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one. Ask "
+            "who sees them all before you apply it."
         )
         return here.things(here.namespace, kinds)

@@ -171,7 +171,7 @@ class OfferPublisher:
         if self._refusals.get(owner.uid) == words:
             return
         self._refusals[owner.uid] = words
-        advice = ADVICE.get(error.status, "They are written at the next interval (--offer-seconds).")
+        advice = ADVICE.get(error.status, "The operator tries again at the next interval (--offer-seconds).")
         log.warning("the GpuOffers cannot be written", error=str(error), namespace=owner.namespace, account=owner.name)
         stored = self._deps.objects.named(owner.namespace, owner.name)
         if stored is not None and stored.meta.uid == owner.uid:

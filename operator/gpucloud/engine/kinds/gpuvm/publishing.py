@@ -32,7 +32,7 @@ log = structlog.get_logger("gpucloud.audit")
 
 REASSERT_SECONDS = 60.0  # at least, between two looks at what is published for one VM
 REASSERTS_PER_SECOND = 5.0  # of all VMs together
-RIGHTS = "Grant the operator get, create, update and delete on configmaps, services and endpointslices."
+RIGHTS = "Let the operator get, create, update and delete configmaps, services and endpointslices."
 _OTHER = {Verb.PUBLISH: Verb.WITHDRAW, Verb.WITHDRAW: Verb.PUBLISH}
 _KINDS = {409: ErrorKind.CONFLICT, 403: ErrorKind.FORBIDDEN, 422: ErrorKind.INVALID}
 
@@ -153,8 +153,8 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
         words = f"spec.connection cannot be published; it is tried again.{rights} {said}"
     else:
         words = (
-            "What spec.connection has published cannot be withdrawn; it is tried again. A stop or destruction of the VM waits "
-            f"{WITHDRAW_SECONDS:.0f} s for it, and is then sent all the same.{rights} {said}"
+            "What spec.connection has published cannot be withdrawn; it is tried again, and a stop or destruction waits "
+            f"{WITHDRAW_SECONDS:.0f} s.{rights} {said}"
         )
     return Refusal(kind, words, ambiguous=error.status == 0)
 

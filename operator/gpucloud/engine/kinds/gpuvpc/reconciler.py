@@ -110,7 +110,10 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
                 record = facts.found.record if isinstance(facts.found, Present) else None
                 its_id = facts.known_id if record is None else record.id
                 if its_id is None:
-                    raise CloudError(ErrorKind.INVALID, "the VPC's record has no id, and by that alone it can be destroyed")
+                    raise CloudError(
+                        ErrorKind.INVALID,
+                        "the VPC's record has no id, and only by its id can it be destroyed: destroy it in the dashboard",
+                    )
                 cluster = here.cluster if record is None else record.cluster or here.cluster
                 yield Request(calls.destroy_vpc(id=its_id, cluster=cluster), here.name, (self._empty(facts),))
 
