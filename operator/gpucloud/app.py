@@ -33,7 +33,7 @@ from gpucloud.handlers import accounts, lifecycle, objects
 from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from gpucloud.engine.telemetry.tracing import Tracer
@@ -46,9 +46,11 @@ DRAIN_SECONDS = 35.0  # one call to the cloud may take 30; a pod's grace should 
 GC_THRESHOLDS = (5_000, 10, 10)  # requests leave cycles with buffers: at 100,000 they took 16 MB with 500 objects at once
 
 
-def run(settings: Settings) -> int:
-    """Run until SIGTERM or SIGINT; answers the exit code."""
+def run(settings: Settings, warnings: Iterable[str] = ()) -> int:
+    """Run until SIGTERM or SIGINT, after these warnings in the log; answers the exit code."""
     configure_logging(settings)
+    for words in warnings:
+        log.warning(words)
     gc.set_threshold(*GC_THRESHOLDS)
     gc.freeze()  # what is imported stays
     try:

@@ -198,14 +198,19 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> 
         raise SettingsError("; ".join(_text(item, told) for item in error.errors())) from None
 
 
+def variables() -> frozenset[str]:
+    """Return the names of all environment variables that are read."""
+    secrets = [ENV_PREFIX + name.upper() for name in Credentials.model_fields]
+    return frozenset({CONFIG, *(flag.variable for flag in FLAGS.values()), *secrets, *(f"{name}_FILE" for name in secrets)})
+
+
 def _check_spelling(environ: Mapping[str, str]) -> None:
     """Refuse a variable that is one of ours but for upper and lower case: of two such, chance would choose.
 
     Raises:
         SettingsError: there is one; the text does not repeat its value.
     """
-    secrets = [ENV_PREFIX + name.upper() for name in Credentials.model_fields]
-    known = {CONFIG, *(flag.variable for flag in FLAGS.values()), *secrets, *(f"{name}_FILE" for name in secrets)}
+    known = variables()
     wrong = sorted(name for name, value in environ.items() if value and name not in known and name.upper() in known)
     troubles = [SettingsError(f"{name}: the variable is not in capitals; name it {name.upper()}") for name in wrong]
     if troubles:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from gpucloud import flags
+from gpucloud.cli import variables
 from gpucloud.settings import SettingsError
 
 EPILOG = """\
@@ -43,4 +45,5 @@ def run(args: argparse.Namespace) -> int:
         return 2
     from gpucloud import app  # noqa: PLC0415 - kopf takes half a second to import; wrong flags should not
 
-    return app.run(chosen)
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(variables.OF_SIM)}
+    return app.run(chosen, variables.without_effect(mine, flags.variables(), all_of=variables.PREFIX))

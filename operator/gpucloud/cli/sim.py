@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from pydantic import SecretStr, ValidationError
 
+from gpucloud.cli import variables
 from gpucloud.sim import Knobs, LoopClock, ManualClock, SimConfig, Simulator
 from gpucloud.sim.server import serving
 
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-_ENV = "GPUCLOUD_SIM_"
+_ENV = variables.OF_SIM
+_TEXTS = ("host", "port", "api_key_file", "seed", "answers", "ledger_file")
+_SWITCHES = {
+    "print_api_key": "print a made-up API key instead of writing it to a file",
+    "manual_clock": "let time stand still until /_sim/clock/advance moves it",
+}
 _SPEEDS = {
     "provision_seconds": "from CreateServer to ONLINE",
     "destroy_seconds": "from DestroyServer until the record vanishes",
@@ -65,10 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     flag("seed", "0", "seed of faults that strike by chance", metavar="N")
     flag("answers", defaults.answers, "form of the answers: plain or wrapped")
     flag("ledger_file", None, "append the ledger to this file, a JSON object a line", metavar="F")
-    for name, text in (
-        ("print_api_key", "print a made-up API key instead of writing it to a file"),
-        ("manual_clock", "let time stand still until /_sim/clock/advance moves it"),
-    ):
+    for name, text in _SWITCHES.items():
         variable = f"{_ENV}{name.upper()}"
         on = os.environ.get(variable, "").lower() in _TRUE
         parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", default=on, help=f"{text}; also {variable}")
@@ -79,6 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT; 2 for unusable settings, 1 when it cannot listen."""
+    known = [f"{_ENV}{name.upper()}" for name in (*_TEXTS, *_SPEEDS, *_SWITCHES)]
+    for words in variables.without_effect(os.environ, known, all_of=_ENV):
+        print(f"gpucloud sim: {words}", file=sys.stderr)
     try:
         config, port = _config(args)
     except UsageError as error:

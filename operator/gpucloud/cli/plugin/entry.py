@@ -8,12 +8,14 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from gpucloud.cli import variables
 from gpucloud.cli.plugin import advice, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
-from gpucloud.cli.plugin.text import clean, near, printable
+from gpucloud.cli.plugin.text import clean, printable
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,13 +74,28 @@ def _dispatch(argv: Sequence[str]) -> int:
     given = parsing.values(verb, words, program)
     at = At(**{item.key: given.pop(item.key) for item in CLUSTER if item in verb.takes})
     advice.remember(at)
+    _warn_of_variables()
     for group in GROUPS:
         given = group.composed(verb, given)
     return int(function_of(verb)(at, **given))
 
 
+def _warn_of_variables() -> None:
+    """Tell of variables that are near one of ours; a person's others may be for another program."""
+    left = {name: value for name, value in os.environ.items() if name.startswith(variables.PREFIX)}
+    if set(left).issubset(variables.OTHERS):
+        return
+    from gpucloud import flags  # noqa: PLC0415 - pydantic-settings takes a tenth of a second to import; few have other variables
+    from gpucloud.cli.plugin import show  # noqa: PLC0415 - as above
+
+    operators = flags.variables()
+    mine = {name: value for name, value in left.items() if name not in operators and not name.startswith(variables.OF_SIM)}
+    for words in variables.without_effect(mine, variables.OF_PLUGIN):
+        show.tell(words)
+
+
 def _unknown_verb(name: str) -> str:
-    instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else near(name, VERBS)
+    instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else suggestion(name, VERBS)
     return f"unknown verb {clean(name)!r}.{instead}"
 
 
@@ -89,7 +106,7 @@ def _before_the_verb(argv: Sequence[str]) -> str:
     verbs = VERBS.values() if place is None else (VERBS[argv[place]],)
     if all(verb.option(option) is None for verb in verbs):
         names = (name for verb in verbs for item in verb.options for name in item.names)
-        return f"unknown option {clean(option)!r}.{near(option, names)}"
+        return f"unknown option {clean(option)!r}.{suggestion(option, names)}"
     moved = ["VERB", *argv] if place is None else [argv[place], *argv[:place], *argv[place + 1 :]]
     return f"{option} stands before the verb. Put options after it: '{NAME} {clean(shlex.join(moved))}'."
 

@@ -1,0 +1,45 @@
+"""A misspelt environment variable is told when a command starts, with the name that is near; nobody else's is."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpucloud import flags
+from gpucloud.cli.variables import OF_PLUGIN, OF_SIM, PREFIX, without_effect
+
+OPERATOR = flags.variables()
+SERVICE = {"GPUCLOUD_OPERATOR_SERVICE_HOST": "10.0.0.1", "GPUCLOUD_OPERATOR_SERVICE_PORT": "8080"}
+NEAR = "Did you mean 'GPUCLOUD_POLL_STEADY_SECONDS'?"
+# what the environment holds, the known names, the beginning of those that are this command's, what is told
+CASES = [
+    ({"GPUCLOUD_POL_STEADY_SECONDS": "9"}, OPERATOR, PREFIX, (NEAR,), "a slip"),
+    ({"GPUCLOUD_POL_STEADY_SECONDS": ""}, OPERATOR, PREFIX, (), "one without a value, which counts as absent"),
+    ({"GPUCLOUD_FROBNICATE": "1"}, OPERATOR, PREFIX, ("GPUCLOUD_FROBNICATE has no effect",), "one that is near none"),
+    ({"GPUCLOUD_FROBNICATE": "1"}, OPERATOR, "", (), "one that may be for another program"),
+    ({"POLL_STEADY_SECONDS": "1", "GPUCLOUDX": "1"}, OPERATOR, PREFIX, (), "those of others"),
+    (dict.fromkeys(OPERATOR, "1"), OPERATOR, PREFIX, (), "all that are known"),
+    (dict.fromkeys(OF_PLUGIN, "1"), OPERATOR, PREFIX, (), "those of the plugin"),
+    (SERVICE, OPERATOR, PREFIX, (), "those of a Service"),
+    (
+        {**SERVICE, "GPUCLOUD_OPERATOR_PORT": "tcp://10.0.0.1:8080", "GPUCLOUD_OPERATOR_PORT_8080_TCP_ADDR": "10.0.0.1"},
+        OPERATOR,
+        PREFIX,
+        (),
+        "the others of a Service",
+    ),
+    ({**SERVICE, "GPUCLOUD_OPERATOR_SERVICE_PORT_METRICS": "8080"}, OPERATOR, PREFIX, (), "a named port of a Service"),
+    ({"GPUCLOUD_METRIC_PORT": "9"}, OPERATOR, PREFIX, ("Did you mean 'GPUCLOUD_METRICS_PORT'?",), "a port without a Service"),
+    ({"GPUCLOUD_SIM_PROT": "9"}, ("GPUCLOUD_SIM_PORT",), OF_SIM, ("Did you mean 'GPUCLOUD_SIM_PORT'?",), "of the simulator"),
+    ({"GPUCLOUD_ENDPIONT": "9"}, OF_PLUGIN, "", ("Did you mean 'GPUCLOUD_ENDPOINT'?",), "of the plugin"),
+]
+
+
+@pytest.mark.parametrize(("environ", "known", "all_of", "told", "why"), CASES, ids=[row[-1] for row in CASES])
+def test_a_variable_without_effect_is_told(environ, known, all_of, told, why):
+    found = tuple(without_effect(environ, known, all_of=all_of))
+    assert len(found) == len(told), why
+    assert all(words in sentence for words, sentence in zip(told, found, strict=True)), found
+
+
+def test_no_value_is_repeated():
+    assert "made-up" not in "".join(without_effect({"GPUCLOUD_API_KEYS": "made-up"}, OPERATOR, all_of=PREFIX))
