@@ -61,7 +61,7 @@ def _parts() -> Iterator[tuple[str, str]]:
         "CredentialError": "the Secret of an account",
         "ConfigError": "a kubeconfig",
     }
-    yield from dict.fromkeys((names[item.shown_by], item.words) for item in texts(*names))
+    yield from dict.fromkeys((names[item.shown_by], _COMMAND.sub(r"`\g<0>`", item.words)) for item in texts(*names))
 
 
 def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:

@@ -46,7 +46,7 @@ async def test_the_pauses_grow_to_the_longest():
 LATE = [
     (
         [PENDING],
-        "GetServer: 60 s passed without the status 'ONLINE'; the last status was 'PENDING'. Nothing was",
+        "GetServer: 60 s passed without the status 'ONLINE'; the last status was 'PENDING'. To wait on,",
         "PENDING",
         None,
     ),

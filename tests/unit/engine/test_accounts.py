@@ -118,7 +118,7 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     rig.accounts.own = None
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
-    assert "GpuCloudAccount named 'default' in namespace 'team'" in resolved.unknown.detail
+    assert "namespace 'team' has no GpuCloudAccount named 'default'" in resolved.unknown.detail
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):

@@ -299,7 +299,7 @@ async def test_it_says_what_could_not_be_done_and_in_whose_words(verb, policy, s
     kube.denied = {verb}
     with pytest.raises(KubeError) as failed:
         await guard(kube).clear(policy, 60, told)
-    assert str(failed.value) == said
+    assert str(failed.value) == f"{said}. Correct that, then run it again"
 
 
 class Wire(UninstallClient):

@@ -185,8 +185,8 @@ class Console:
         except (KubeError, TimeoutError) as error:
             log.warning("a user could not be reviewed", error=str(error))
             raise RefusedError(
-                503, "the apiserver does not tell the operator who you are: its administrator must grant it tokenreviews and "
-                "subjectaccessreviews (deploy/console-rbac.yaml), or it does not answer."
+                503, "the apiserver does not tell the operator who you are: it does not answer, or the operator lacks the "
+                "rights of deploy/console-rbac.yaml. Ask its administrator."
             ) from None  # fmt: skip
         if not allowed:
             what = f"{right.verb} {right.resource} {right.name}".rstrip()
