@@ -78,11 +78,11 @@ class Observer:
         """Take in the order that status records and what listings show of it; return what is known now."""
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         self._tracker.begin(meta.uid, deleting=meta.deleting)
-        here = self._kind.identity(self._tracker.with_placement(stored), spec)
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
         tracked = self._tracker.take_over(meta.uid, stored.order, deleting=meta.deleting)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
+        here = self._kind.identity(self._tracker.with_placement(stored), spec)  # as the record that was taken over says
         answered = Asked(status.observed_generation, status.last_handled_reconcile_at)
         self._tracker.recall_destroying(meta.uid, self._kind.subject.destroy, answered, now)
         nonce = self._deps.entropy.token_hex(8)
