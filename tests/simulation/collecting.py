@@ -159,7 +159,7 @@ class Collecting:
         for kind, table in TABLES.items():
             for row, maker in self._rows(table) if kind != "GpuVpc" else ():
                 life, name = judge.books.lives.get(maker), name_of(row)
-                unmarked = f"-{self._world.actors.tag()}-" not in name if life is None else life.chooses(name)
+                unmarked = f"-{self._world.actors.tag()}-" not in name or (life is not None and life.chooses(name))
                 if (row.order if isinstance(row, Vm) else row).tenant != tenant or unmarked or name in self._world.cloud_names:
                     continue
                 if judge.has_lately_lacked(sender, row, now - LOOKING):

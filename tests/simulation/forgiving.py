@@ -9,6 +9,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.books import TABLES
 from simulation.cloud import CREATES, Order, name_of, place_of
@@ -34,10 +35,12 @@ FORGIVEN = {
     "tenant unknown": "the Secret held another tenant's key before a listing showed it, and no status said whose the first was",
     "hidden": "its name was chosen, and every plausible listing has lacked it for a grace, or did when it was recorded as lost",
     "absence accepted": "a person said that it is gone, when listings lacked it, and they have lacked it since",
+    "older shown": "its name was chosen, and a listing that lagged showed an older VM of it, which passed for the order's",
     "finalizer taken": "its name has no mark, and somebody took the finalizer, with the record, away",
     # Of a stranger's thing under a name that one of ours has chosen: why nobody could tell it from ours.
     "order open": "it was made while an order of ours for that name had no clear answer, or was accepted and waited for",
     "order unsent": "an order was recorded, and its process ended before sending it: the record is the same as of one sent",
+    "another tenant's": "an order was recorded before its tenant was known, and not sent; a later key is of this one's tenant",
     "status lost": "somebody else wrote the status of an object that stands, after our order: nothing tells what became of it",
     "two looks": "it was made before two listings could have shown that ours was gone",
     "many vanished": "several others went with ours, so that no listing was believed, and none had shown an address of ours",
@@ -67,6 +70,7 @@ class Forgiving(Witness):
             "name unheard": name_of(row) in self._world.cloud_names and order.answer == "unclear",
             "record lost": self._is_forgotten(life, row, order),
             "tenant unknown": self._is_anothers(life, row, order),
+            "older shown": life.chosen and self._passed_for_older(life, row, order),
             "absence accepted": life.accepted_at >= order.at and self._was_missed(life, row),
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
@@ -81,6 +85,11 @@ class Forgiving(Witness):
             and life.tampered_at >= order.at
             and not life.has_told_anew(name_of(row), place_of(row)[0])
         )
+
+    def _passed_for_older(self, life: Life, row: Row, order: Order) -> bool:
+        """Whether an older VM was shown after the order, and no status recorded this one since it was shown itself."""
+        older, shown = self._shown_to.shown_from(row, order.at)
+        return older and life.told_at(name_of(row), place_of(row)[0]) <= shown
 
     def _was_missed(self, life: Life, row: Row) -> bool:
         """Whether listings lacked it when a person said that it is gone, and since, or none was ever made to show it."""
@@ -163,8 +172,7 @@ class Forgiving(Witness):
         return self.forgives(next(self._doubts(kind, row), ""))
 
     def _doubts(self, kind: str, row: Any) -> Iterator[str]:
-        if any(self._is_unsent(life, intent, kind, row) for life in self.books.lives.values() for intent in life.intents):
-            yield "order unsent"
+        yield from self._doubts_of_unsent(kind, row)
         for order in self._world.cloud.orders:
             asked = order.name, CREATES[order.operation], (order.cluster.casefold(), order.vpc)
             life = self.books.lives.get(order.uid)
@@ -178,6 +186,15 @@ class Forgiving(Witness):
                 if self._is_open(life, order, kind, row):
                     yield "order open"
         yield from self._came_unseen(kind, row)
+
+    def _doubts_of_unsent(self, kind: str, row: Any) -> Iterator[str]:
+        for life, intent in ((one, intent) for one in self.books.lives.values() for intent in one.intents):
+            if not self._is_unsent(life, intent, kind, row):
+                continue
+            if self._free_at(kind, self._recorded(intent)) <= self.time_of(row) <= intent.until:
+                yield "order unsent"
+            if self._was_of_another_tenant(life, intent, row):
+                yield "another tenant's"
 
     def _is_open(self, life: Life, order: Order, kind: str, row: Any) -> bool:
         """Whether it came while an order was unsettled: until two listings after the time for which the order is waited for.
@@ -218,10 +235,7 @@ class Forgiving(Witness):
         return looked - self._lag_at(looked)
 
     def _is_unsent(self, life: Life, intent: Intent, kind: str, row: Any) -> bool:
-        """Whether a thing was made under the chosen name of an order that its process could not send any more.
-
-        A known limit (docs/reliability.md).
-        """
+        """Whether a thing bears the chosen name of an order that its process could not send any more: a known limit."""
         if (life.kind, life.chosen, intent.name) != (kind, True, name_of(row)):
             return False
         if life.is_outlived_by(self.time_of(row), self.heard_within()):
@@ -229,7 +243,13 @@ class Forgiving(Witness):
         began = self._recorded(intent)
         sent = any(began <= one.at <= intent.until for one in self._world.cloud.orders.of(life.uid))
         killed = any(began <= at <= intent.until for at in self._kills)
-        return killed and not sent and self._free_at(kind, began) <= self.time_of(row) <= intent.until
+        return killed and not sent
+
+    def _was_of_another_tenant(self, life: Life, intent: Intent, row: Any) -> bool:
+        """Whether an order was recorded with a key of another tenant than that of the thing, and no status tells of which."""
+        tenant, began = (row.order if isinstance(row, Vm) else row).tenant, self._recorded(intent)
+        told = life.status.get("tenancy")
+        return told in {None, tenant} and self._sightings.held_another(life.namespace, tenant, began) <= began
 
     def _recorded(self, intent: Intent) -> float:
         """When a record was made, by the clock of the process whose record can have been committed at that time."""

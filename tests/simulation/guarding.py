@@ -205,7 +205,7 @@ class Guarding:
         reconcilers = (
             (settings.max_vms_per_namespace, len(there) + 1),
             (settings.max_vms_per_account, len(everywhere) + 1),
-            (settings.max_price_per_hour_per_namespace, sum(max(self._prices(one)) for one in there) + price),
+            (settings.max_price_per_hour_per_namespace, sum(map(self._counted, there)) + price),
         )
         return all(not most or found <= most for most, found in reconcilers)
 
@@ -230,6 +230,12 @@ class Guarding:
     def _known_price(self, life: Life) -> float:
         """What it costs, as far as its status shows that an operator knows; what is not known counts as nothing."""
         return min(self._prices(life)) if life.status.get("pricePerHour") else 0.0
+
+    def _counted(self, life: Life) -> float:
+        """What a limit counts for it at most: a refused order, which may be sent again, at the price of what it was for."""
+        order = life.status.get("order") or {}
+        again = order.get("configuration") if order.get("state") == "Refused" else None
+        return max(*self._prices(life), PRICES.get(str(again), 0.0))
 
     def _prices(self, life: Life) -> list[float]:
         """What its VM may cost, as far as anybody can know: as it was ordered, whatever its spec says since.

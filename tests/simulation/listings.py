@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.sim.messages import Ending
+from gpucloud.sim.services.vms import private_ip
 from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
@@ -30,10 +31,11 @@ PARTIAL_TO_SEE = {
 
 
 class Shown(NamedTuple):
-    """A complete listing: when it was handed out, and the names in it."""
+    """A complete listing: when it was handed out, the names in it, and name, VPC and private address of each VM."""
 
     at: float
     names: frozenset[str]
+    vms: frozenset[tuple[str, ...]] = frozenset()
 
 
 class Hidden(NamedTuple):
@@ -55,10 +57,12 @@ class Listings:
         request, response = asked
         if operation not in OPERATIONS.values() or operation in PARTIAL_TO_SEE.get(fault, ()):
             return
-        names = _names(response, "name" if operation == "GetVpcs" else "id")
-        if names is not None:
+        items, named = _items(response), "name" if operation == "GetVpcs" else "id"
+        if items is not None:
+            names = frozenset(str(item.get(named)) for item in items)
+            vms = frozenset(tuple(str(item.get(field)) for field in ("id", "namespace", "privateIp")) for item in items)
             cluster = next((value for name, value in request.query if name.lower() == "cluster"), "")
-            self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names))
+            self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names, vms))
 
     def hidden(self, row: Row, since: float, grace: float, ours: frozenset[str]) -> list[Hidden]:
         """When every plausible listing that a process had of a cluster lacked this thing for a grace, after one had shown it.
@@ -75,6 +79,18 @@ class Listings:
     def has_shown(self, row: Row, since: float, credential: str) -> bool:
         """Whether a listing by a credential has shown this thing since it was made; an empty credential: by any."""
         return any(name_of(row) in one.names for one in self._by(row, credential) if one.at > since)
+
+    def shown_from(self, row: Row, since: float) -> tuple[bool, float]:
+        """Whether the first listing since a time that shows the name of a VM shows an older one, and when one shows this one.
+
+        Infinite if none does. Nothing else of its name is there beside it, so only a listing that lags shows another.
+        """
+        if not isinstance(row, Vm):
+            return False, math.inf
+        this, later = (*_named(row), private_ip(row)), [one for one in self._by(row, "") if one.at > since]
+        named = [one for one in later if any(vm[:2] == this[:2] for vm in one.vms)]
+        first = {vm[2] for vm in named[0].vms if vm[:2] == this[:2]} if named else set()
+        return bool(first - {"None", ""}) and this[2] not in first, next((one.at for one in named if this in one.vms), math.inf)
 
     def lacked_lately(self, row: Row, reader: str, since: float) -> bool:
         """Whether a listing that this process had since a time lacked this thing."""
@@ -116,16 +132,20 @@ def _is_implausible(lacking: int, expected: int) -> bool:
     return lacking >= IMPLAUSIBLE and lacking > IMPLAUSIBLE_SHARE * expected
 
 
-def _names(response: Response, named: str) -> frozenset[str] | None:
-    """The names in a listing; None of an answer that is no listing."""
+def _items(response: Response) -> list[dict[str, Any]] | None:
+    """The records in a listing; None of an answer that is no listing."""
     if response.status != 200 or response.ending is not Ending.COMPLETE:
         return None
     try:
         document = json.loads(response.body)
         inner: Any = document.get("result") if isinstance(document.get("result"), dict) else document
-        return frozenset(str(item.get(named)) for item in inner["items"])
+        return [dict(item.items()) for item in inner["items"]]
     except (ValueError, AttributeError, KeyError, TypeError):
         return None
+
+
+def _named(row: Vm) -> tuple[str, str]:
+    return row.order.name, row.order.vpc
 
 
 def _cluster(row: Any) -> str:

@@ -146,6 +146,24 @@ def test_what_bears_a_name_of_the_cloud_does_not_count_among_the_many(courts, mo
     assert it.oracles == []
 
 
+@pytest.mark.parametrize(("name", "found"), [("db", False), ("", True)])
+def test_what_bears_a_name_that_its_spec_once_chose_does_not_count_among_the_many(courts, name, found):
+    """Seed 92238857: the owner had put another name into the spec since."""
+    it = courts(**COLLECTS)
+    things = [abandoned(it, name) for name in ("a", "b")]
+    item = it.applied("c", **({"vmName": name} if name else {}))
+    thing = name or external_name("c", item["metadata"]["uid"], it.world.actors.tag())
+    it.records(item, thing)
+    assert it.orders(thing) == 202
+    if name:
+        it.world.actors.owner.patch(item, {"spec": {"vmName": "web"}})
+    it.world.actors.owner.delete(item)
+    it.world.actors.owner.patch(item, {"metadata": {"finalizers": None}})
+    it.passes(200)
+    it.destroys(things[0])
+    assert any("too many" in one.text for one in it.judge.violations) == found
+
+
 @pytest.mark.parametrize(("marked", "found"), [(True, True), (False, False)])
 def test_what_a_stranger_made_under_our_mark_counts_among_the_many(courts, marked, found):
     """Seed 981931: it was the third that looked orphaned, so that the collector held back, as it should."""

@@ -79,6 +79,20 @@ def test_what_is_ordered_anew_costs_what_its_spec_says_now(courts, configuration
     assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
 
 
+@pytest.mark.parametrize(("state", "room"), [("Refused", False), ("Lost", True)])
+def test_a_refused_order_counts_at_the_price_of_what_was_ordered(courts, state, room):
+    """Seed 92239806: the cloud refused an alternative of twice the price last, and the order may be sent again."""
+    it = courts(max_price_per_hour_per_namespace=5.0)
+    refused = it.applied("b", placement={"alternatives": [{"configuration": "A100_40GB_PCIe_2x"}]})
+    it.records(refused, "b-x", configuration="A100_40GB_PCIe_2x")
+    order = it.judge.books.lives[refused["metadata"]["uid"]].status["order"]
+    it.writes(refused, order=order | {"state": state})
+    item = it.applied()
+    it.says(item, "False", "LimitReached")
+    life = it.judge.books.lives[item["metadata"]["uid"]]
+    assert ["there is room" in text for text in it.judge.guarding.unmet(life)] == [True] * room
+
+
 @pytest.mark.parametrize(
     ("limits", "room"), [({"max_price_per_hour_per_namespace": 9.0}, False), ({"max_vms_per_account": 9}, True)]
 )

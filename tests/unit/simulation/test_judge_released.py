@@ -112,6 +112,33 @@ EMPTY = "list-empty"
 
 
 @pytest.mark.parametrize(
+    ("listings", "recorded", "found", "why"),
+    [
+        (("list-stale", ""), False, [], "seed 92240348: a known limit"),
+        (("list-stale", ""), True, ["released"], "it was recorded when it was shown itself"),
+        (("", "list-stale"), False, ["released"], "it was shown before the older one was"),
+        ((), False, ["released"], "no listing showed the older one after the order"),
+    ],
+)
+def test_an_older_vm_that_a_late_listing_shows_passes_for_what_was_ordered(court, monkeypatch, listings, recorded, found, why):
+    monkeypatch.setattr(court.world.choices, "choose", lambda domain, of, *_: of[-1 if domain == "stale by" else 0])
+    court.world.cloud.make_vm("prod", "acme", "Msc1", "stranger")
+    court.passes(100)
+    court.world.cloud.end_vm("prod", "acme", "Msc1")
+    court.passes(60)
+    court.world.cloud.notice()
+    item = court.bought(thing="prod", vmName="prod")
+    shows(court, *listings)
+    if recorded:
+        court.passes(1)
+        order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+        court.writes(item, order=order | {"state": "Seen"})
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": []}})
+    assert court.oracles == found, why
+
+
+@pytest.mark.parametrize(
     ("chosen", "listings", "found", "why"),
     [
         (

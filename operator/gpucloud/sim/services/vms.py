@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 _PATH = "/api/v1/servers/virtual"
 
 
+def private_ip(vm: Vm) -> str:
+    """The address that a machine keeps from its creation on."""
+    return f"172.16.{vm.uid // 254 % 256}.{vm.uid % 254 + 1}"
+
+
 def vm_record(vm: Vm, call: Call) -> records.VmRecord:
     """Return a machine as the API shows it."""
     order = vm.order
@@ -35,7 +40,7 @@ def vm_record(vm: Vm, call: Call) -> records.VmRecord:
         "vcpus": sizes.vcpus,
         "memory": sizes.memory,
         "ip": vm.ip,
-        "privateIp": f"172.16.{vm.uid // 254 % 256}.{vm.uid % 254 + 1}",
+        "privateIp": private_ip(vm),
         "image": order.image if call.knobs.image_echo == "verbatim" else order.image.replace(" ", "_"),
         "cluster": order.cluster,
         "username": order.username,
