@@ -111,7 +111,16 @@ ROWS = {
         progress="Stalled",
         says="3 times within an hour",
         records=False,
-        wakes=600,
+        wakes=601,
+    ),
+    "in the second in which the hour ends none is recreated": Row(
+        "times are of whole seconds: the hour may end within this one",
+        LOST | often(LOST_STATUS, WALL - timedelta(hours=1), *OFTEN[1:]),
+        Reason.RECREATION_LIMITED,
+        progress="Stalled",
+        says="3 times within an hour",
+        records=False,
+        wakes=1,
     ),
     "after an hour a VM is recreated again": Row(
         "only the last hour counts",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
 
 MOST_RECREATIONS = 3  # of one object within the window
-WINDOW = timedelta(hours=1)
+WINDOW = timedelta(hours=1, seconds=1)  # an hour: times are whole seconds, rounded down, so it may have begun a second later
 
 
 def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
