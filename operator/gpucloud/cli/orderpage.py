@@ -96,7 +96,8 @@ _LIKENESSES: Mapping[Likeness, str] = {
 }
 _MATCHES = (
     "*This object's, if a second listing agrees*: nothing is done before that, because one listing may be an old one. *This "
-    "object's, until a listing shows more*: the record is compared again in each listing. *Another's*: the order becomes Lost, "
+    "object's, until a listing shows more*: the record is compared again in each listing. *Another's, if a second listing "
+    "agrees*: nothing is done before that, for the same reason. *Another's*: the order becomes Lost, "
     "or Gone after Destroying, and the operator leaves that VM or snapshot alone, unless the spec adopts it."
 )
 _MISSING = (

@@ -7,7 +7,7 @@ the status records. Two things decide: the ``Gap`` since this process last took 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -40,16 +40,17 @@ class Match(StrEnum):
     SAME = "this object's"
     LOOK_AGAIN = "this object's, if a second listing agrees"
     UNDECIDED = "this object's, until a listing shows more"
+    DOUBTED = "another's, if a second listing agrees"
     REPLACED = "another's"
 
 
-_S, _L, _U, _R = Match.SAME, Match.LOOK_AGAIN, Match.UNDECIDED, Match.REPLACED
+_S, _L, _U, _D, _R = Match
 MATCHES: dict[Gap, dict[Likeness, Match]] = {
     gap: dict(zip(Likeness, matches, strict=True))
     for gap, matches in {
         # of a likeness:   SAME UNKNOWN CHANGED OTHER
         Gap.WATCHED: (_S, _S, _S, _S),
-        Gap.UNWATCHED: (_S, _S, _S, _R),
+        Gap.UNWATCHED: (_S, _S, _S, _D),
         Gap.DESTROYING: (_S, _S, _R, _R),
         Gap.LACKED: (_L, _U, _R, _R),
         Gap.AWAY: (_L, _R, _R, _R),
@@ -63,6 +64,12 @@ class Sightings:
 
     last: float | None = None  # the last one in which it was taken for this object's; None: another process saw it last
     back: float | None = None  # the first that shows the same again after a gap: it may be an old one
+    other: float | None = None  # the first that shows another in its place: it may be an old one, too
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the last listing alone says what it is: a second one must agree before anything is done."""
+        return self.back is not None or self.other is not None
 
 
 def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, away: bool) -> Gap:
@@ -83,12 +90,16 @@ def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, de
 
 def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Match, Sightings]:
     """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
-    match = MATCHES[gap][likeness]
+    match, last = MATCHES[gap][likeness], sightings.last
     if match is Match.LOOK_AGAIN and not _is_after(as_of, sightings.back):
-        return match, replace(sightings, back=as_of if sightings.back is None else sightings.back)
+        return match, Sightings(last, back=as_of if sightings.back is None else sightings.back)
+    if match is Match.DOUBTED:
+        if not _is_after(as_of, sightings.other):
+            return match, Sightings(last, other=as_of if sightings.other is None else sightings.other)
+        match = Match.REPLACED
     if match in {Match.SAME, Match.LOOK_AGAIN}:
         return Match.SAME, Sightings(last=as_of)
-    return match, Sightings(sightings.last)
+    return match, Sightings(last)
 
 
 def _is_after(at: float | None, other: float | None) -> bool:

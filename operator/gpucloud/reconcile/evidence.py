@@ -100,7 +100,7 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
         if _was_never_made(tracked, found, proofs, first_seen):
             tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
         return _recovered(_shown(tracked, found, proofs, now.mono), found, proofs, now.mono)
-    if isinstance(found, Absent) and tracked.sightings.back is not None:
+    if isinstance(found, Absent) and tracked.sightings.in_doubt:
         tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
         return after_event(tracked, OrderEvent.MISSING, now.mono)

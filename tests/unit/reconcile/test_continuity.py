@@ -51,7 +51,7 @@ def test_every_gap_answers_every_likeness():
 
 @pytest.mark.parametrize("likeness", Likeness)
 def test_a_wider_gap_never_makes_it_likelier_the_same(likeness):
-    order = [Match.SAME, Match.LOOK_AGAIN, Match.UNDECIDED, Match.REPLACED]
+    order = list(Match)
     ranks = [order.index(MATCHES[gap][likeness]) for gap in Gap]
     assert ranks == sorted(ranks)
 
@@ -60,7 +60,11 @@ def test_a_wider_gap_never_makes_it_likelier_the_same(likeness):
 def test_only_what_is_the_same_counts_as_seen(gap, likeness):
     answer, sightings = judged(SAW, 110.0, gap, likeness)
     assert answer is MATCHES[gap][likeness]
-    seen = {Match.SAME: Sightings(110.0), Match.LOOK_AGAIN: replace(SAW, back=110.0)}
+    seen = {
+        Match.SAME: Sightings(110.0),
+        Match.LOOK_AGAIN: replace(SAW, back=110.0),
+        Match.DOUBTED: replace(SAW, other=110.0),
+    }
     assert sightings == seen.get(answer, SAW)
 
 
@@ -77,6 +81,18 @@ def test_the_same_again_counts_when_a_second_listing_shows_it(as_of, likeness, a
     assert judged(replace(SAW, back=110.0), as_of, Gap.LACKED, likeness) == (answer, sightings), why
 
 
+@pytest.mark.parametrize(
+    ("as_of", "likeness", "answer", "sightings", "why"),
+    [
+        (110.0, Likeness.OTHER, Match.DOUBTED, replace(SAW, other=110.0), "it is the listing of before"),
+        (112.0, Likeness.OTHER, Match.REPLACED, SAW, "a second one shows another, too"),
+        (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "seed 92240348: the first was an old one"),
+    ],
+)
+def test_another_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
+    assert judged(replace(SAW, other=110.0), as_of, Gap.UNWATCHED, likeness) == (answer, sightings), why
+
+
 PRESENCES = [
     Presence(),
     Presence(shown_since=SINCE - 50),
@@ -88,6 +104,7 @@ PRESENCES = [
 ]
 RECORDS = [a_record(name="train"), a_record(name="other")]
 SIGHTINGS = [NEVER, Sightings(SINCE - 10), Sightings(SINCE), Sightings(SINCE - 10, SINCE + 1), Sightings(None, SINCE + 1)]
+SIGHTINGS += [Sightings(None, other=SINCE + 1)]
 
 
 def settled(tracked, proofs, presence, record):

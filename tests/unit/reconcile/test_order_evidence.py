@@ -189,11 +189,26 @@ def test_a_chosen_name_that_was_away_is_ours_only_if_it_shows_what_was_recorded(
 )
 def test_a_chosen_name_that_nobody_watched_for_a_while_is_not_ours_if_it_shows_what_cannot_be(sighted, proofs, state, why):
     found = shown(SINCE + 50, shown_since=SINCE)
-    first = look(found, proofs)(at(S.SEEN, own=False, sightings=Sightings(sighted)))
+    once = look(found, proofs)(at(S.SEEN, own=False, sightings=Sightings(sighted)))
+    assert once.state is S.SEEN, "one listing may be an old one"
+    assert look(found, proofs)(once) == once, "it is the same listing"
+    first = look(replace(found, as_of=SINCE + 51), proofs)(once)
     assert first.state is state, why
     assert look(replace(found, as_of=SINCE + 52), replace(proofs, likeness=Likeness.OTHER))(first).state is state, (
         "from then on it is watched"
     )
+
+
+def test_one_old_listing_after_a_gap_makes_nothing_anothers():
+    """Seed 92240348: it showed a VM of before, after a listing that had failed; ours was called lost, and left behind."""
+    old, proofs = shown(SINCE + 50, shown_since=SINCE), replace(CHOSEN, likeness=Likeness.OTHER)
+    doubted = look(old, proofs)(at(S.SEEN, sightings=Sightings(SINCE - 1)))
+    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE - 1, other=SINCE + 50))
+    again = look(replace(old, as_of=SINCE + 52), CHOSEN)(doubted)
+    assert (again.state, again.sightings) == (S.SEEN, Sightings(SINCE + 52))
+    assert look(replace(old, as_of=SINCE + 52), proofs)(doubted).state is S.LOST
+    between = look(Absent(SINCE + 51, SINCE + 51), CHOSEN)(doubted)
+    assert between.sightings == Sightings(SINCE - 1)
 
 
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():

@@ -364,7 +364,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""
         being_made = self.state in orders.BEING_MADE and not self.unproven
-        return being_made or self.tracked.sightings.back is not None or self.differs(found)
+        return being_made or self.tracked.sightings.in_doubt or self.differs(found)
 
     def differs(self, found: Present[R]) -> bool:
         """Whether this listing shows another id than the record, though something may stand for it."""

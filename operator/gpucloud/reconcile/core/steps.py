@@ -165,7 +165,7 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
     needed = f.tracked.since + (f.limits.grace if f.differs(f.found) else 0.0)
-    if f.tracked.sightings.back is not None:
+    if f.tracked.sightings.in_doubt:
         needed = f.now.mono
     return Plan(refresh_after=max(needed, f.tracked.recorded or 0.0), pending=True)
 
