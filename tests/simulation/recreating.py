@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 MOST, HOUR = 3, 3600.0
+ROUNDING_SECONDS = 1.0  # times in status are whole seconds
 SEEN = ("Seen", "Lost", "Destroying", "Gone")  # states of an order whose VM was listed
 FAILURES = ("CREATE_FAILED", "FAILED")
 REPLACING = ("configuration", "resourcePool", "image", "rootDiskGiB", "storage", "nodeName", "sshKeys", "sshKeysFrom")
@@ -121,7 +122,7 @@ class Recreating:
         self._replacing.discard(life.uid)
         if not (replaced or self._asked(life)):
             self._world.judge.found("recreated", f"{life.name} is ordered again, and its spec does not ask for that")
-        if self._within_the_hour(life) > MOST:
+        if self._since(life, times, HOUR - ROUNDING_SECONDS) > MOST:
             self._world.judge.found("recreated", f"{life.name} is recreated more than {MOST} times within an hour")
 
     def replaces(self, life: Life, row: Row) -> bool:
@@ -182,11 +183,8 @@ class Recreating:
         times = (self._recreated.get(life.uid, ()), self._numbered.get(life.uid, {}).values())
         return max(self._since(life, each, longest) for each in times) >= MOST
 
-    def _within_the_hour(self, life: Life) -> int:
-        """How often it was recreated, as far as its status could know: somebody may have changed that."""
-        return self._since(life, self._recreated.get(life.uid, ()))
-
-    def _since(self, life: Life, times: Iterable[float], lasting: float = HOUR) -> int:
+    def _since(self, life: Life, times: Iterable[float], lasting: float) -> int:
+        """How many of these times are so young, as far as its status could know: somebody may have changed that."""
         since = max(life.tampered_at, life.restored_at, self._world.loop.time() - lasting)
         return sum(at > since for at in times)
 
