@@ -256,11 +256,11 @@ class Judge(Ordering):
             process.name, f"{operation} {asked_name(request)}".strip(), f"{fault} {response.status or response.ending}".strip()
         )
         if operation.startswith("Get"):
-            self._note_listing(operation, now)
+            asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
             whose = (process.name, self._world.cloud.callers.of(request))
+            self._note_listing(operation, now, *whose, asked.casefold())
             self._shown_to.answered(now, whose, operation, (request, response), fault)
             if response.status == 200 and response.ending is Ending.COMPLETE and fault in SHOWS:  # it shows who is there
-                asked = next((value for name, value in request.query if name.lower() == "cluster"), "")
                 who = self._world.cloud.callers
                 whose, slow = (who.tenant(request), who.of(request), process.name), fault == SLOW
                 arrives = math.inf if slow else 0.0  # nobody is told by it what came meanwhile; that a name is free, they are

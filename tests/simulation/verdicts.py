@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WRITES_A_MINUTE = 90  # of one object, whatever happens: more is a loop
 SENDS_A_MINUTE = 60
-LISTINGS_A_MINUTE = 360
+LISTINGS_A_MINUTE = 240  # by one process with one credential, in one cluster: it may poll twice a second
 LOOKED_SECONDS = 60.0  # a listing that proves that a name is free in every cluster is not older
 WITHOUT_AN_ID = {"two looks", "many vanished"}  # doubts about what has no id of its own
 KINDS_OF = {table: kind for kind, table in TABLES.items()}
@@ -36,7 +36,7 @@ class Verdicts(Forgiving):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self.rates = Rates(world)
-        self._listings: dict[str, deque[float]] = {}
+        self._listings: dict[tuple[str, ...], deque[float]] = {}
         self._called: dict[str, float] = {}  # when an operator last sent a power call, or a destroying one, by the VM's name
 
     def show(self, text: str) -> None:
@@ -224,8 +224,8 @@ class Verdicts(Forgiving):
         if _often(life.sends, self._world.loop.time(), SENDS_A_MINUTE):
             self.found("hot calls", f"{operation} was sent {SENDS_A_MINUTE} times within a minute for {life.name}")
 
-    def _note_listing(self, operation: str, now: float) -> None:
-        if _often(self._listings.setdefault(operation, deque()), now, LISTINGS_A_MINUTE):
+    def _note_listing(self, operation: str, now: float, *whose: str) -> None:
+        if _often(self._listings.setdefault((operation, *whose), deque()), now, LISTINGS_A_MINUTE):
             self.found("hot listings", f"{operation} was sent {LISTINGS_A_MINUTE} times within a minute")
 
 

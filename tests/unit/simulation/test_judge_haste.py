@@ -25,9 +25,18 @@ def test_a_hundred_writes_in_an_hour_are_not_hot(court):
 
 def test_listings_are_hot(court):
     for _ in range(400):
-        court.judge._note_listing("GetServers", court.world.loop.time())
+        court.judge._note_listing("GetServers", court.world.loop.time(), "operator-0.1", "key good", "msc1")
         court.passes(0.05)
     assert court.oracles == ["hot listings"]
+
+
+def test_three_listings_twice_a_second_are_not_hot(court):
+    """Seed 92254056: two credentials, one of them in two clusters, and VMs that took 60 s to be made and to go."""
+    for _ in range(240):
+        for whose in (("key good", "msc1"), ("key good", "hou1"), ("login good", "msc1")):
+            court.judge._note_listing("GetServers", court.world.loop.time(), "operator-0.1", *whose)
+        court.passes(0.5)
+    assert court.oracles == []
 
 
 @pytest.mark.parametrize(("takes", "resting"), [("Delete", False), ("Keep", True)])
