@@ -22,7 +22,7 @@ LEAST_WORDS = 3  # of a part that is shown as it is; a shorter one is a placehol
 DEEPEST = 12
 _SAME = frozenset({"rstrip", "strip", "lstrip", "removesuffix", "removeprefix", "format", "format_map", "replace"})
 _QUOTES = frozenset({"clean", "one_line", "str", "printable"})  # what they are given is somebody else's, and shown as it is
-_FILTERS = frozenset({"redact"})  # what they are given is ours, and shown as it is but for secrets
+_FILTERS = frozenset({"redact", "paste", "mention"})  # what they are given is ours, and shown as it is but for secrets
 # Functions that help a message, and whose own texts say nothing in place of it: placeholders with a short name.
 _HELPERS = frozenset({"suggestion", "question", "few", "listed", "either", "quoted", "bracketed", "plural", "ago"})
 _OWN_WORDS = re.compile(r"[A-Za-z]{2,}")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin import advice, entry
+from gpucloud.cli.plugin import advice, entry, marks
 from gpucloud.cli.plugin.commands import VERBS
 from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.marks import mention, paste, read
 from gpucloud.cli.plugin.objects import Key
 from gpucloud.cli.plugin.options import CLUSTER
 from gpucloud.cli.plugin.page import Line, wrapped
@@ -19,29 +20,50 @@ SOURCES = Path(advice.__file__).parent
 PROD = At(context="prod")
 
 TEXTS = [
-    (PROD, "See 'kubectl gpucloud status gvm/a'.", "See 'kubectl gpucloud status --context=prod gvm/a'.", "a verb of ours"),
-    (PROD, "kubectl annotate gpuvm/a x=y", "kubectl annotate --context=prod gpuvm/a x=y", "one of kubectl's"),
-    (PROD, "kubectl get gvm -A, or", "kubectl get --context=prod gvm -A, or", "with words behind it"),
-    (At(context="prod", as_user="ann"), "kubectl create role x", "kubectl create --context=prod role x", "an administrator's"),
-    (PROD, "kubectl gpucloud explain Stalled", None, "it asks no cluster"),
-    (PROD, "kubectl gpucloud: it failed", None, "the name of the program"),
-    (PROD, "kubectl config use-context x", None, "it is about contexts"),
-    (PROD, "as kubectl does", None, "no command"),
-    (At(), "kubectl gpucloud status gvm/a", None, "nothing was given"),
-    (At(context="", as_user="", namespace=""), "kubectl gpucloud status gvm/a", None, "an empty value is none"),
-    (At(namespace="ml"), "kubectl gpucloud doctor", "kubectl gpucloud doctor --namespace=ml", "the namespace"),
-    (At(namespace="ml"), "kubectl gpucloud doctor --namespace=b", None, "it names another"),
-    (At(namespace="ml"), "'kubectl gpucloud status -A' and -n", None, "it is about all"),
+    (
+        PROD,
+        f"See '{paste('kubectl gpucloud status gvm/a')}'.",
+        "See 'kubectl gpucloud status --context=prod gvm/a'.",
+        "ours",
+    ),
+    (PROD, paste("kubectl annotate gpuvm/a x=y"), "kubectl annotate --context=prod gpuvm/a x=y", "one of kubectl's"),
+    (PROD, f"{mention('kubectl get gvm -A')}, or", "kubectl get --context=prod gvm -A, or", "with words behind it"),
+    (
+        At(context="prod", as_user="ann"),
+        paste("kubectl create role x"),
+        "kubectl create --context=prod role x",
+        "an administrator's",
+    ),
+    (PROD, paste("kubectl gpucloud explain Stalled"), None, "it asks no cluster"),
+    (PROD, paste("kubectl config use-context x"), None, "it is about contexts"),
+    (PROD, "It says: kubectl delete gvm --all", None, "somebody's words, which nobody marked"),
+    (At(), paste("kubectl gpucloud status gvm/a"), None, "nothing was given"),
+    (At(context="", as_user="", namespace=""), paste("kubectl gpucloud status gvm/a"), None, "an empty value is none"),
+    (
+        PROD,
+        f"{paste('kubectl get secret a')} | {paste('kubectl create secret b')}",
+        "kubectl get --context=prod secret a | kubectl create --context=prod secret b",
+        "each of several",
+    ),
+    (
+        PROD,
+        paste("kubectl annotate gvm/a x='kubectl get y'"),
+        "kubectl annotate --context=prod gvm/a x='kubectl get y'",
+        "not a value",
+    ),
+    (At(namespace="ml"), paste("kubectl gpucloud doctor"), "kubectl gpucloud doctor --namespace=ml", "the namespace"),
+    (At(namespace="ml"), paste("kubectl gpucloud doctor --namespace=b"), None, "it names another"),
+    (At(namespace="ml"), f"'{paste('kubectl gpucloud status -A')}' and -n", None, "it is about all"),
     (
         At(namespace="ml"),
-        "'kubectl gpucloud offers' or -n b",
+        f"'{paste('kubectl gpucloud offers')}' or -n b",
         "'kubectl gpucloud offers --namespace=ml' or -n b",
         "of a later command",
     ),
-    (At(namespace="ml"), "kubectl apply -f crds/", None, "kubectl's own have it where they need it"),
+    (At(namespace="ml"), paste("kubectl apply -f crds/"), None, "kubectl's own have it where they need it"),
     (
         At(Path("a b"), "c;d", "n", "ann", ("x", "y")),
-        "kubectl gpucloud status",
+        paste("kubectl gpucloud status"),
         "kubectl gpucloud status --kubeconfig='a b' --context='c;d' --as=ann --as-group=x --as-group=y --namespace=n",
         "all of them, safe for a shell",
     ),
@@ -51,11 +73,12 @@ TEXTS = [
 @pytest.mark.parametrize(("at", "text", "shown", "why"), TEXTS, ids=[row[3] for row in TEXTS])
 def test_a_command_has_the_options_that_were_given(at, text, shown, why):
     advice.remember(at)
-    assert advice.pasteable(text) == (text if shown is None else shown), why
+    assert advice.pasteable(text) == (marks.plain(text) if shown is None else shown), why
 
 
 def test_a_command_for_an_object_names_it_and_its_namespace():
-    assert Key("team", "GpuVpc", "lab").command("retry", "--wait") == "kubectl gpucloud retry gvpc/lab --wait --namespace=team"
+    said = Key("team", "GpuVpc", "lab").command("retry", "--wait")
+    assert marks.plain(said) == "kubectl gpucloud retry gvpc/lab --wait --namespace=team"
 
 
 RELEASE = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
@@ -104,7 +127,7 @@ def spelled():
 
 
 def test_a_command_for_an_object_always_names_the_namespace():
-    assert [found for found in spelled() if "{}" in found[1] and "--namespace={}" not in found[1]] == []
+    assert [found for found in spelled() if "{}" in found[1] and not re.search(r"--namespace=(\{\}|$)", found[1])] == []
 
 
 TWO_QUOTES = quoted('No "room", it is: kubectl delete gpuvm --all -- and again', "")
@@ -124,9 +147,14 @@ PRINTED = [
         "two, as the operator separates them",
     ),
     (
-        "See all with 'kubectl gpucloud status -A', or ask.",
-        ["See all with", "'kubectl gpucloud status -A',", "or ask."],
-        "one in quotes, in the middle of a sentence",
+        "Ask 'kubectl delete gpuvm --all', or not.",
+        ["Ask 'kubectl delete", "gpuvm --all', or not."],
+        "what stands in quotes may be a name that somebody chose",
+    ),
+    (
+        "It says \ue000kubectl delete gpuvm --all\ue002 there.",
+        ["It says kubectl delete", "gpuvm --all there."],
+        "nobody else's marks count",
     ),
     (
         "Remove it: kubectl annotate gpuvm/a x='y -- now: kubectl delete gpuvm --all #' --namespace=team",
@@ -154,16 +182,45 @@ PRINTED = [
 
 @pytest.mark.parametrize(("text", "shown", "why"), PRINTED, ids=[row[2] for row in PRINTED])
 def test_a_command_is_not_broken_into_lines(text, shown, why):
+    assert [line.text for line in wrapped([Line(read(text))], 24)] == shown, why
+
+
+OURS = [
+    (
+        f"See all with '{paste('kubectl gpucloud status -A')}', or ask.",
+        ["See all with", "'kubectl gpucloud status -A',", "or ask."],
+        "one in quotes, in the middle of a sentence",
+    ),
+    (
+        f"It is paused (Refused: {paste('kubectl delete gpuvm a')}), until: {paste('kubectl gpucloud resume gvm/a')}",
+        ["It is paused (Refused:", "kubectl delete gpuvm a", "), until:", "kubectl gpucloud resume gvm/a"],
+        "one within another message, which ended nowhere",
+    ),
+    (
+        f"Both: {paste('kubectl create role a')} && {paste('kubectl create rolebinding a')}",
+        ["Both:", "kubectl create role a && kubectl create rolebinding a"],
+        "two on one line, as a shell joins them",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "shown", "why"), OURS, ids=[row[2] for row in OURS])
+def test_a_command_of_the_plugin_is_known_by_its_marks(text, shown, why):
     assert [line.text for line in wrapped([Line(text)], 24)] == shown, why
 
 
 def test_in_a_pipe_a_message_stays_one_line():
     text = "Try: kubectl gpucloud retry gvm/a"
-    assert [line.text for line in wrapped([Line(text)], None)] == [text]
+    assert [line.text for line in wrapped([Line(read(text))], None)] == [text]
+
+
+def test_a_document_has_no_marks():
+    given = {"a": [paste("kubectl get x")], "b": {"c": f"See '{paste('kubectl get y')}'."}, "d": 1}
+    assert marks.plain_document(given) == {"a": ["kubectl get x"], "b": {"c": "See 'kubectl get y'."}, "d": 1}
 
 
 def test_a_command_in_the_tree_stands_below_its_sentence():
-    found = list(wrapped([Line("Try: kubectl gpucloud retry gvm/a", "-> ", "   ")], 80))
+    found = list(wrapped([Line(f"Try: {paste('kubectl gpucloud retry gvm/a')}", "-> ", "   ")], 80))
     assert [(line.lead, line.text) for line in found] == [("-> ", "Try:"), ("   ", "kubectl gpucloud retry gvm/a")]
 
 
@@ -182,7 +239,7 @@ AGAIN = f"kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev
 )
 def test_a_verb_of_ours_takes_the_place_of_a_long_command_that_does_the_same(text, shown, why):
     advice.remember(At())
-    assert advice.pasteable(f"Refused. To try again: {text}") == f"Refused. To try again: {shown or text}", why
+    assert advice.pasteable(read(f"Refused. To try again: {text}")) == f"Refused. To try again: {shown or text}", why
 
 
 @pytest.mark.parametrize(
@@ -191,4 +248,4 @@ def test_a_verb_of_ours_takes_the_place_of_a_long_command_that_does_the_same(tex
 )
 def test_only_a_command_that_gives_a_right_is_for_somebody_else(command, user):
     advice.remember(At(context="prod", as_user="ann"))
-    assert advice.pasteable(f"kubectl {command}") == f"kubectl create --context=prod{user} {command.removeprefix('create ')}"
+    assert advice.pasteable(paste(f"kubectl {command}")) == f"kubectl create --context=prod{user} {command[7:]}"

@@ -320,7 +320,7 @@ def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, f
 
 def test_where_nothing_is_offered_no_empty_list_is_named():
     known = creating.Known(())
-    with pytest.raises(PluginError, match="'A100' is not offered, nor is any other: 'kubectl gpucloud offers'"):
+    with pytest.raises(PluginError, match=r"'A100' is not offered, nor is any other: '.kubectl gpucloud offers.'"):
         creating.settled(WANTED, known)
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from gpucloud.cli.plugin import findings
 from gpucloud.cli.plugin.doctoring import Facts, Lease, Severity
-from gpucloud.cli.plugin.findings import examine
+from gpucloud.cli.plugin.marks import plain
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
@@ -28,6 +29,11 @@ WELL = Facts(
     watched=frozenset({"*"}),
     things=(an_account(), a_vpc(), a_vm(), a_snapshot()),
 )
+
+
+def examine(facts):
+    """The findings as people read them, without marks."""
+    return tuple(replace(one, message=plain(one.message), advice=plain(one.advice)) for one in findings.examine(facts))
 
 
 def older(plural):
@@ -372,4 +378,4 @@ UNREAD = [
 def test_what_could_not_be_read_for_another_reason_is_told_once(changes, count, why):
     found = of_rights(unread={"gpuvms": "it failed"}, **changes)
     assert len(found) == count, why
-    assert all("'kubectl auth can-i list gpuvms --namespace=team'" in finding.advice for finding in found)
+    assert all("Ask: kubectl auth can-i list gpuvms --namespace=team" in finding.advice for finding in found)

@@ -17,6 +17,7 @@ from gpucloud.cli.plugin import overview, show, watching
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.access import RefusedError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.page import Line, wrapped
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cli.plugin.world import World
@@ -112,7 +113,7 @@ def test_a_terminal_is_drawn_over_from_its_first_line(terminal):
 
 def test_a_command_that_the_terminal_wraps_counts_as_several_lines(terminal):
     stream, written = terminal
-    show.screen([Line(text) for text in ("one", f"Try: kubectl gpucloud retry {'x' * 40}", "two", "three")], stream)
+    show.screen([Line(text) for text in ("one", f"Try: {paste('kubectl gpucloud retry ' + 'x' * 40)}", "two", "three")], stream)
     lines = written().replace("\x1b[K", "").splitlines()
     assert lines[:2] == ["\x1b[Hone", "Try:"]
     assert lines[2] == "3 more lines: enlarge the terminal, or name objects.", "the command would take three of the five"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.doctoring import Finding, Severity
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, VM
 from gpucloud.cli.plugin.page import followed_by
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
@@ -31,7 +32,7 @@ def accounts(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "accounts",
                 f"{reason(item)}: {message(item)}",
-                f"Objects that use it wait. Do as the message says. More: kubectl gpucloud explain {reason(item)}",
+                f"Objects that use it wait. Do as the message says. More: {paste(f'kubectl gpucloud explain {reason(item)}')}",
                 item.key,
             )
 
@@ -56,9 +57,8 @@ def _new_secret(account: Thing) -> str:
     reference, here = account.spec.get("secretRef"), f"--namespace={account.key.namespace}"
     old = str(reference.get("name", "")) if isinstance(reference, dict) else ""
     change = f'{{"spec":{{"secretRef":{{"name":"{old}-2"}}}}}}'
-    return (
-        "Copy the credential to another Secret, and have the account use that one, which frees the old one: "
-        f"kubectl get secret {old} {here} -o {CONTENT} | "
-        f"kubectl create secret generic {old}-2 {here} --from-env-file=/dev/stdin && "
-        f"kubectl patch gpucloudaccount {account.key.name} {here} --type=merge --patch '{change}'"
-    )
+    read = paste(f"kubectl get secret {old} {here} -o {CONTENT}")
+    write = paste(f"kubectl create secret generic {old}-2 {here} --from-env-file=/dev/stdin")
+    use = paste(f"kubectl patch gpucloudaccount {account.key.name} {here} --type=merge --patch '{change}'")
+    why = "Copy the credential to another Secret, and have the account use that one, which frees the old one"
+    return f"{why}: {read} | {write} && {use}"

@@ -1,17 +1,17 @@
 """Commands in what the plugin prints, with the options by which the person reached this cluster: each can be pasted.
 
 The operator's messages name commands, too. It knows no kubeconfig, so without this a command would go to whatever cluster the
-current context names.
+current context names. What of a text is a command, ``marks`` says.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin import marks
 from gpucloud.kinds import names
 from gpucloud.kinds.meta import Annotation
 
@@ -22,16 +22,10 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.page import Line
 
 KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "get", "label", "patch", "wait")
-GRANT = re.compile(r" (cluster)?role(binding)?\b")  # created for the user that ``--as`` names, by an administrator
+GRANTED = ("role", "rolebinding", "clusterrole", "clusterrolebinding")  # created by an administrator for whom ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
-_OURS = rf"(?P<ours>gpucloud (?!(?:{'|'.join(CLUSTERLESS)})\b)[a-z]+)"
-_COMMAND = re.compile(rf"(?<![\w-])kubectl (?:{_OURS}|{'|'.join(KUBECTL)})(?![\w-])(?=(?P<rest>[^'\n]*))")
-_AGAIN = re.compile(  # a verb of ours does what the operator asks for without it
-    rf"kubectl annotate (?P<kind>[a-z]+) (?P<name>\S+) --namespace=(?P<namespace>\S+) --overwrite "
-    rf"{re.escape(Annotation.RECONCILE_REQUESTED_AT)}=\$\([^)]*\)"
-)
 _SHORT = {item.kind.lower(): item.short for item in names.KINDS}
-_NAMESPACED = re.compile(r" (?:--namespace\b|-n\b|--all-namespaces\b|-A\b)")
+_NAMESPACED = ("--namespace", "-n", "--all-namespaces", "-A")
 _AT: ContextVar[At | None] = ContextVar("at", default=None)
 
 
@@ -41,34 +35,47 @@ def remember(at: At) -> None:
 
 
 def pasteable(text: str) -> str:
-    """Return a text with the options that were given in each of its commands; where a verb of ours does the same, with that.
-
-    The namespace is added to our own verbs only, where the command names none: kubectl's commands that need one have it.
-    """
-    at = _AT.get()
-    if at is None or "kubectl " not in text:
-        return text
-    text = _AGAIN.sub(_retry, text)
-    cluster = _options(("kubeconfig", at.kubeconfig), ("context", at.context))
-    user = _options(("as", at.as_user), *(("as-group", group) for group in at.as_groups))
-    namespace = f" --namespace={shlex.quote(at.namespace)}" if at.namespace else ""
-
-    def with_options(found: re.Match[str]) -> str:
-        lacks = found["ours"] and not _NAMESPACED.search(found["rest"])
-        grants = found[0] == "kubectl create" and GRANT.match(found["rest"])
-        return found[0] + (cluster if grants else cluster + user) + (namespace if lacks else "")
-
-    return _COMMAND.sub(with_options, text)
+    """Return a text without marks, and with the options that were given in each of its commands."""
+    return marks.plain(_with_options(text))
 
 
 def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
-    """Return lines of which the same is true."""
-    return (replace(line, text=pasteable(line.text)) for line in lines)
+    """Return lines, still with marks, of which the same is true."""
+    return (replace(line, text=_with_options(line.text)) for line in lines)
 
 
-def _retry(found: re.Match[str]) -> str:
-    short = _SHORT.get(found["kind"])
-    return found[0] if short is None else f"kubectl gpucloud retry {short}/{found['name']} --namespace={found['namespace']}"
+def _with_options(text: str) -> str:
+    at = _AT.get()
+    return text if at is None else marks.changed(text, lambda command: _with_options_of(at, _shorter(command)))
+
+
+def _with_options_of(at: At, command: str) -> str:
+    """Return a command with the options that were given.
+
+    The namespace is added to our own verbs only, where the command names none: kubectl's commands that need one have it.
+    """
+    program, _, rest = command.partition(" ")
+    ours = rest.startswith("gpucloud ")
+    verb, space, rest = rest.removeprefix("gpucloud ").partition(" ")
+    if program != "kubectl" or (verb in CLUSTERLESS if ours else verb not in KUBECTL):
+        return command
+    options = _options(("kubeconfig", at.kubeconfig), ("context", at.context))
+    words = rest.split(" ")
+    if not (verb == "create" and words[0] in GRANTED):
+        options += _options(("as", at.as_user), *(("as-group", group) for group in at.as_groups))
+    if ours and at.namespace and not any(word.partition("=")[0] in _NAMESPACED for word in words):
+        options += f" --namespace={shlex.quote(at.namespace)}"
+    return f"{program} {'gpucloud ' if ours else ''}{verb}{options}{space}{rest}"
+
+
+def _shorter(command: str) -> str:
+    """Return a verb of ours that does what the operator asks for without it; the command itself where there is none."""
+    match command.split(" ", 6):
+        case ["kubectl", "annotate", kind, name, namespace, "--overwrite", change] if kind in _SHORT and change.startswith(
+            f"{Annotation.RECONCILE_REQUESTED_AT}=$("
+        ):
+            return f"kubectl gpucloud retry {_SHORT[kind]}/{name} --namespace={namespace.removeprefix('--namespace=')}"
+    return command
 
 
 def _options(*given: tuple[str, object]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
@@ -80,7 +81,7 @@ class Cluster:
         if found is None:
             short = KINDS[key.kind].short
             meant = suggestion(key.name, self._names(key.kind, key.namespace))
-            advice = f"See 'kubectl get {short} -A', or name another namespace with -n."
+            advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
             raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found
 
@@ -234,7 +235,7 @@ def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
         400: "correct what it says",
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
-        404: "install the CRDs of gpucloud-operator, if they are not; 'kubectl gpucloud doctor' says so",
+        404: f"install the CRDs of gpucloud-operator, if they are not; '{marks.paste('kubectl gpucloud doctor')}' says so",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
@@ -251,6 +252,6 @@ def _event(body: Mapping[str, Any]) -> Event:
         at=next((found for found in map(moment, times) if found is not None), None),
         type=str(body.get("type", "")),
         reason=clean(str(body.get("reason", ""))),
-        note=clean(str(body.get("message", ""))),
+        note=marks.read(clean(str(body.get("message", "")))),
         count=int(series.get("count") or body.get("count") or 1),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.kinds.meta import API_VERSION
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-OFFERS = "'kubectl gpucloud offers' lists what can be bought."
+OFFERS = f"'{paste('kubectl gpucloud offers')}' lists what can be bought."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def check_complete(wanted: Wanted) -> None:
         PluginError: something is missing, or named twice.
     """
     if not wanted.name:
-        raise _wrong("the name of the GpuVM is missing: kubectl gpucloud create NAME.")
+        raise _wrong(f"the name of the GpuVM is missing: {paste('kubectl gpucloud create NAME')}.")
     if not wanted.ssh_keys:
         raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
     if not wanted.configuration:

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.cli import variables
-from gpucloud.cli.plugin import advice, parsing
+from gpucloud.cli.plugin import advice, marks, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
@@ -95,7 +95,7 @@ def _warn_of_variables() -> None:
 
 
 def _unknown_verb(name: str) -> str:
-    instead = f" Use '{ELSEWHERE[name]}'." if name in ELSEWHERE else suggestion(name, VERBS)
+    instead = f" Use '{marks.paste(ELSEWHERE[name])}'." if name in ELSEWHERE else suggestion(name, VERBS)
     return f"unknown verb {clean(name)!r}.{instead}"
 
 

@@ -11,6 +11,7 @@ from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.effects import EFFECTS
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT
 from gpucloud.cli.plugin.page import followed_by
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Key, Thing
 
+APPLY = paste("kubectl apply --server-side -f crds/")
 DELETION = timedelta(minutes=10)
 OURS = f"{GROUP}/"
 TRUTHS = {Annotation.BUY_ANYWAY: "true"}
@@ -46,7 +48,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/",
+            f"Install the CRDs of the operator's version: {APPLY}",
         )
         return
     for definition in ALL_DEFINITIONS:
@@ -55,7 +57,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/",
+                f"Install the CRDs of the operator's version: {APPLY}",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -72,7 +74,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {few(missing)}.",
-            "Update the CRDs before the operator: kubectl apply --server-side -f crds/",
+            f"Update the CRDs before the operator: {APPLY}",
         )
     if more:
         yield Finding(
@@ -110,7 +112,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "rights",
                 f"The {plural} could not be looked at: {why}",
-                f"This page leaves them out. 'kubectl auth can-i list {plural} {scope}' tells whether you lack a right.",
+                f"This page leaves them out. Do you lack a right? Ask: {paste(f'kubectl auth can-i list {plural} {scope}')}",
             )
 
 
@@ -141,7 +143,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "stalled",
                 words,
-                f"Do as the message says. More: kubectl gpucloud explain {reason(cause.thing)}",
+                f"Do as the message says. More: {paste(f'kubectl gpucloud explain {reason(cause.thing)}')}",
                 key,
             )
 
@@ -204,7 +206,7 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
                     Severity.WARNING,
                     "annotations",
                     f"The annotation {name} means nothing to the operator.{meant}",
-                    f"kubectl annotate {_typed(item.key)} {name}-{instead} --namespace={item.key.namespace}",
+                    paste(f"kubectl annotate {_typed(item.key)} {name}-{instead} --namespace={item.key.namespace}"),
                     item.key,
                 )
             elif TRUTHS.get(Annotation(name), value) != value:
@@ -230,7 +232,7 @@ def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:
     """It holds a time, and covers the doubts that began up to then."""
     trouble = accepted_absence(item.annotations, Now(facts.now, 0.0)).trouble
     if trouble:
-        advice = f"If it is gone: {command(item.key.kind, item.key.namespace, item.key.name)}"
+        advice = f"If it is gone: {paste(command(item.key.kind, item.key.namespace, item.key.name))}"
         yield Finding(Severity.WARNING, "annotations", f"{trouble} So it has no effect.", advice, item.key)
 
 

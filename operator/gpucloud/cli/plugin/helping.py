@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin.marks import read
 from gpucloud.cli.plugin.page import Line, wrapped
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _rows(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> list[str]:
-    paragraphs = [wrapped([Line(" ".join(part.split()))], _width()) for part in text.split("\n\n")]
+    paragraphs = [wrapped([Line(read(" ".join(part.split())))], _width()) for part in text.split("\n\n")]
     return ["\n\n".join("\n".join(line.text for line in lines) for lines in paragraphs)]
 
 

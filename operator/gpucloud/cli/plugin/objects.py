@@ -10,6 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds import names
@@ -68,12 +69,12 @@ class Key:
     def command(self, verb: str, *options: str) -> str:
         """A verb of the plugin for this object, which can be pasted wherever it is read."""
         named = f"{KINDS[self.kind].short}/{self.name}"
-        return " ".join(["kubectl gpucloud", verb, named, *options, f"--namespace={self.namespace}"])
+        return marks.paste(" ".join(["kubectl gpucloud", verb, named, *options, f"--namespace={self.namespace}"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition."""
+    """One condition. The commands of its message have marks."""
 
     type: str
     status: str
@@ -190,6 +191,5 @@ def _conditions(value: object) -> Iterable[Condition]:
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict) and isinstance(item.get("type"), str):
             words = {name: clean(str(item.get(name, ""))) for name in ("status", "reason", "message")}
-            yield Condition(
-                item["type"], words["status"], words["reason"], words["message"], moment(item.get("lastTransitionTime"))
-            )
+            said = marks.read(words["message"])
+            yield Condition(item["type"], words["status"], words["reason"], said, moment(item.get("lastTransitionTime")))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, pause_message, reason, standing
@@ -32,7 +33,7 @@ NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
 READY_AND_CALLS = frozenset({Reason.SECRET_DELETING})  # reasons of an object that is Ready, and that a person must see
 NARROW = "Configurations that do not fit are left out: use -o wide, or a wider terminal."
-NEXT = "Nothing moves here? 'kubectl gpucloud doctor --namespace={}' looks for the reason."
+NEXT = f"Nothing moves here? '{marks.paste('kubectl gpucloud doctor --namespace={}')}' looks for the reason."
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.text import clean
 
@@ -22,19 +22,12 @@ STYLES = {
     Standing.READY: "green",
 }
 NARROWEST = 20  # a message is not pressed into less, however deep it stands
-# A command to paste: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes. What stands
-# in quotes is a name or somebody else's words, and no command to paste, whatever it says.
-_COMMAND = re.compile(
-    r"""(?<![\w=])(?:"[^"]*"|'[^']*')(?!\w)|"""
-    r"""(?P<command>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))"""
-)
-_WITHIN = re.compile(r"'kubectl [^']*'|kubectl(?: gpucloud)? [a-z-]+")
 _SPACE = "\0"  # in place of a space at which no line may end
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. ``hang`` is what stands before a continuation of it, as wide as ``lead``.
+    """One line, with marks around its commands. ``hang`` is what stands before a continuation of it, as wide as ``lead``.
 
     ``growing`` follows the text; it changes with time alone, so pages that differ in nothing else are equal.
     ``spare`` follows both where the width allows it, and is left out elsewhere. A line that ``tells_of_spare`` is shown only
@@ -52,14 +45,14 @@ class Line:
 
 def followed_by(message: str, more: str) -> str:
     """A message and what is said after it, apart from a command that ends the message."""
-    ends_in_command = any(command.end() == len(message) for command in _commands(message))
-    return f"{message}{' -- ' if ends_in_command else ' '}{more}" if more else message
+    return f"{message}{' -- ' if marks.ends_in_command(message) else ' '}{more}" if more else message
 
 
 def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
     """Lines no wider than this, broken between words where that is possible; as they are for no width (a pipe).
 
-    A command to paste is one line, however long: a terminal wraps it without a line end, which a paste would carry out.
+    A command to paste is one line, however long: a terminal wraps it without a line end, which a paste would carry out. No line
+    has marks any more.
     """
     left_out = False
     for line in lines:
@@ -69,36 +62,26 @@ def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:
         whole = replace(given, text=f"{given.text}  {given.spare}", spare="") if given.spare else given
         shown = whole if _fits(whole, width) else replace(given, spare="")
         left_out = left_out or (shown is not whole and bool(given.spare))
-        if width is None or (_fits(shown, width) and not any(_commands(shown.text))):
-            yield shown
+        if width is None or (_fits(shown, width) and not any(piece.is_command for piece in marks.pieces(shown.text))):
+            yield replace(shown, text=marks.plain(shown.text))
             continue
         for place, part in enumerate(_broken(shown.text, max(width - len(shown.lead), NARROWEST))):
             yield Line(part, shown.lead if place == 0 else shown.hang, shown.hang, shown.style)
 
 
 def _broken(text: str, room: int) -> Iterator[str]:
-    """A text as lines: its sentences in this room, each command to paste on a line of its own."""
-    rest = text
-    while (command := next(_commands(rest), None)) is not None:
-        yield from _sentences(rest[: command.start()], room)
-        yield command[0]
-        rest = rest[command.end() :].removeprefix(" -- ")
-    yield from _sentences(rest, room)
-
-
-def _commands(text: str) -> Iterator[re.Match[str]]:
-    """The commands to paste in a text."""
-    return (found for found in _COMMAND.finditer(text) if found["command"])
-
-
-def _sentences(text: str, room: int) -> Iterator[str]:
-    whole = _WITHIN.sub(lambda found: found[0].replace(" ", _SPACE), text)
-    for part in textwrap.wrap(whole, room, break_long_words=False, break_on_hyphens=False):
-        yield part.replace(_SPACE, " ")
+    """A text as lines: its sentences in this room, each line of commands whole."""
+    for piece in marks.pieces(text):
+        if piece.is_command:
+            yield piece.text
+            continue
+        whole = marks.unbroken(piece.text, _SPACE)
+        for part in textwrap.wrap(whole, room, break_long_words=False, break_on_hyphens=False):
+            yield part.replace(_SPACE, " ")
 
 
 def _fits(line: Line, width: int | None) -> bool:
-    return width is None or len(line.lead) + len(line.text) <= width
+    return width is None or len(line.lead) + len(marks.plain(line.text)) <= width
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line]:

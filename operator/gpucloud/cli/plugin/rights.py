@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
 from gpucloud.kinds.meta import GROUP
 
@@ -58,7 +59,6 @@ def grant(who: str, namespace: str | None, plurals: Iterable[str]) -> str:
     """The commands by which a user may read these resources, in a namespace or in all when None."""
     kind, scope = ("clusterrole", "") if namespace is None else ("role", f" --namespace={namespace}")
     resources = ",".join(f"{plural}.{GROUP}" for plural in plurals)
-    return (
-        f"kubectl create {kind} {ROLE} --verb=get,list,watch --resource={resources}{scope} && "
-        f"kubectl create {kind}binding {ROLE} --{kind}={ROLE} --user={shlex.quote(who or 'USER')}{scope}"
-    )
+    role = paste(f"kubectl create {kind} {ROLE} --verb=get,list,watch --resource={resources}{scope}")
+    binding = paste(f"kubectl create {kind}binding {ROLE} --{kind}={ROLE} --user={shlex.quote(who or 'USER')}{scope}")
+    return f"{role} && {binding}"

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gpucloud.cli.plugin.advice import pasteable, pasteable_lines
+from gpucloud.cli.plugin.marks import plain_document
 from gpucloud.cli.plugin.page import wrapped
 from gpucloud.cli.plugin.text import printable
 
@@ -84,7 +85,8 @@ def _drawn(found: Iterable[Line], stream: TextIO) -> list[str]:
 
 def document(found: Any, form: Output) -> None:
     """Print for programs."""
-    print(_json(found) if form is Output.JSON else _yaml(found))
+    plain = plain_document(found)
+    print(_json(plain) if form is Output.JSON else _yaml(plain))
 
 
 def documents(found: Iterable[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin import marks
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile import pause
 
@@ -71,7 +72,7 @@ def message(item: Thing) -> str:
     if is_unread(item):
         return (
             f"{unseen(item)} If it has not within a minute, none runs, or none watches namespace {item.key.namespace!r}: "
-            f"kubectl gpucloud doctor --namespace={item.key.namespace}"
+            f"{marks.paste(f'kubectl gpucloud doctor --namespace={item.key.namespace}')}"
         )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):
         found = item.condition(kind)
@@ -82,7 +83,7 @@ def message(item: Thing) -> str:
 
 def pause_message(item: Thing) -> str:
     """Why a paused object is paused, and the command that ends the pause."""
-    return pause.message(item.annotations, item.key.kind, item.key.namespace, item.key.name)
+    return marks.read(pause.message(item.annotations, item.key.kind, item.key.namespace, item.key.name))
 
 
 def _true(item: Thing, kind: ConditionType) -> bool:

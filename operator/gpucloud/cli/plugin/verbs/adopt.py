@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cli.plugin import adopting, creating, leftovers, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
@@ -121,7 +122,7 @@ def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
     meant = suggestion(name, {item.name for item, _ in left if item.kind == kind})
     return (
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{meant} "
-        "'kubectl gpucloud export' prints all of these; 'kubectl gpucloud status -A' shows the objects."
+        f"'{paste('kubectl gpucloud export')}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
     )
 
 

@@ -8,6 +8,7 @@ from gpucloud.cli.plugin import creating, offering, show, watching
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
 from gpucloud.cli.plugin.page import table
 from gpucloud.cli.plugin.show import Output
@@ -80,7 +81,9 @@ def offers(
     try:
         source = source_of(here, account, cloud)
     except NoSourceError as error:
-        raise NoSourceError(f"{error} For what the operator last read, use 'kubectl get gpuoffers'.", error.code) from None
+        raise NoSourceError(
+            f"{error} For what the operator last read, use '{paste('kubectl get gpuoffers')}'.", error.code
+        ) from None
     found = source.offers(place)
     rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:

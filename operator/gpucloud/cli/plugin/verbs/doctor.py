@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin import marks, show
 from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Lease, Severity
 from gpucloud.cli.plugin.errors import ExitCode
@@ -103,7 +103,7 @@ def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
 
 def _advice(text: str) -> str:
     """Advice as text; a command alone gets a word before it, so that it has a line of its own."""
-    return f"Run: {text}" if text.startswith("kubectl ") else text
+    return f"Run: {text}" if text.startswith(marks.ALONE) else text
 
 
 def _merged(found: tuple[Finding, ...]) -> Iterable[list[Finding]]:

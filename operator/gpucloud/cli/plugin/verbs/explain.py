@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin import marks, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
@@ -39,10 +39,8 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     else:
         found = [known[name] for name in known if name.lower() == reason.lower()]
         if not found:
-            raise PluginError(
-                f"unknown reason {clean(reason)!r}: 'kubectl gpucloud explain' lists all.{suggestion(reason, known)}",
-                ExitCode.MISUSED,
-            )
+            every = f"'{marks.paste('kubectl gpucloud explain')}' lists all."
+            raise PluginError(f"unknown reason {clean(reason)!r}: {every}{suggestion(reason, known)}", ExitCode.MISUSED)
     if output is not Output.TEXT:
         show.document({"reasons": found}, output)
     elif reason is None:
@@ -69,4 +67,4 @@ def _whole(row: Explanation) -> Iterator[Line]:
     for title, text in (("Conditions", _conditions(row)), ("Meaning", row["meaning"]), ("What to do", row["whatToDo"])):
         yield Line("")
         yield Line(f"{title}:")
-        yield Line(text, "  ", "  ")
+        yield Line(marks.read(text), "  ", "  ")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
@@ -81,7 +82,9 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
         _annotate(here, item, Annotation.RECONCILE_REQUESTED_AT, asked)
         print(f"{item.key}: asked for another try ({Annotation.RECONCILE_REQUESTED_AT}={asked})")
         if reason(item) in NOT_BY_A_RETRY:
-            show.tell(f"{item.key} is {reason(item)}, which a try does not end: kubectl gpucloud explain {reason(item)}")
+            show.tell(
+                f"{item.key} is {reason(item)}, which a try does not end: {paste(f'kubectl gpucloud explain {reason(item)}')}"
+            )
     if not wait_for_it:
         return ExitCode.OK
     uids = {item.key: item.uid for item in things if standing(item) is not Standing.READY}
