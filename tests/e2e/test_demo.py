@@ -89,12 +89,16 @@ def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
     kubeconfig = process.wait_for_line("  export KUBECONFIG=", LONGEST_SECONDS).split("=", 1)[1]
     path = process.wait_for_line("  export PATH=").split("=", 1)[1].removesuffix("$PATH")
     endpoint = process.wait_for_line("  export GPUCLOUD_ENDPOINT=").split("=", 1)[1]
+    secret = process.wait_for_line("  kubectl create secret generic ")
     process.wait_for_line("The operator's log:")
     env = {**os.environ, "KUBECONFIG": kubeconfig, "PATH": f"{path}{os.environ['PATH']}", "GPUCLOUD_ENDPOINT": endpoint}
     env["KUBECACHEDIR"] = f"{Path(kubeconfig).parent}/cache"
     with ChildProcess(["bash", "-euxo", "pipefail", "-c", quickstart()], env=env, name="quickstart") as typed:
         assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
         assert 'gpuvm.gpucloud.dev "mine" deleted' in typed.log.read_text()
+    again = ["bash", "-euc", f"kubectl create secret generic {secret} --dry-run=client -o name"]
+    with ChildProcess(again, env=env, name="secret") as typed:
+        assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
     assert (Path(kubeconfig).parent / "api-key").read_text() not in process.log.read_text()
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(LONGEST_SECONDS) == 0, "Ctrl-C is how it is meant to end"

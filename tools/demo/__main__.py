@@ -16,7 +16,7 @@ from demo import view
 from demo.errors import DemoError
 from demo.processes import REPOSITORY, Stage
 from demo.screen import screen
-from demo.story import MANIFESTS, Story
+from demo.story import MANIFESTS, SECRET, Story
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,11 @@ Delete all of it in one go, see that the cloud has no VM and no snapshot left, a
 
   kubectl delete gpucloud --all
   curl {cloud}/_sim/world
-  kubectl apply {manifests}"""
+  kubectl apply {manifests}
+
+The Secret stays. If you delete it, too, this makes it again:
+
+  kubectl create secret generic {secret} --from-file=apikey={key_file}"""
 
 
 def tell(stage: Stage, *, keep: bool) -> None:
@@ -58,22 +62,23 @@ def _last_status(story: Story) -> list[str]:
 
 
 def _hold(stage: Stage, cloud: str) -> None:
-    print(kept(stage.kubeconfig, stage.plane.kubectl.parent, cloud))
+    print(kept(stage, cloud))
     print(f"\nThe operator's log: {stage.log('operator')}", flush=True)
     with suppress(KeyboardInterrupt):  # the end that was announced
         signal.pause()
 
 
-def kept(kubeconfig: Path, kubectl: Path, cloud: str) -> str:
+def kept(stage: Stage, cloud: str) -> str:
     """What to type in another terminal: the variables that kubectl, the plugin and the documents need, and what to try."""
     exports = {
-        "KUBECONFIG": str(kubeconfig),
-        "PATH": f"{kubectl}:{PLUGIN}:$PATH",
+        "KUBECONFIG": str(stage.kubeconfig),
+        "PATH": f"{stage.plane.kubectl.parent}:{PLUGIN}:$PATH",
         "GPUCLOUD_ENDPOINT": f"default={cloud}",
     }
     lines = ["", "Everything runs until Ctrl-C. In another terminal:", "", f"  cd {REPOSITORY}"]
     lines += [f"  export {name}={value}" for name, value in exports.items()]
-    return "\n".join([*lines, TO_TRY.format(cloud=cloud, manifests=" ".join(MANIFESTS))])
+    names = {"cloud": cloud, "manifests": " ".join(MANIFESTS), "secret": SECRET, "key_file": stage.key_file}
+    return "\n".join([*lines, TO_TRY.format(**names)])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,6 +15,7 @@ import yaml
 
 from gpucloud import flags
 from gpucloud.cloud.errors import one_line
+from gpucloud.cloud.models import SnapshotRecord, VmRecord
 from gpucloud.reconcile.price import is_billed_state
 from gpucloud.settings import SettingsError
 
@@ -120,9 +121,8 @@ def as_document(report: Report) -> dict[str, Any]:
 def _cells(item: Found) -> dict[str, str | None]:
     """One orphan. The cloud's words are made safe for a terminal; a record that is missing a field says nothing there."""
     where, record = item.marked.where, item.marked.record
-    changed = getattr(record, "last_updated", None) or getattr(record, "creation_date", None)
-    ready = getattr(record, "ready_to_use", None)
-    state = getattr(record, "status", None) or (None if ready is None else "ready" if ready else "not ready")
+    changed = record.last_updated if isinstance(record, VmRecord) else record.creation_date
+    state = _state(record)
     return {
         "account": item.account,
         "kind": item.marked.kind,
@@ -136,12 +136,15 @@ def _cells(item: Found) -> dict[str, str | None]:
     }
 
 
+def _state(record: VmRecord | SnapshotRecord) -> str | None:
+    """The cloud's word for the state of a VM; of a snapshot whether it can be used."""
+    if isinstance(record, VmRecord):
+        return record.status or None
+    return {True: "ready", False: "not ready"}.get(record.ready_to_use) if record.ready_to_use is not None else None
+
+
 def _price(found: Iterable[Found]) -> str | None:
-    known = [
-        Decimal(item.price)
-        for item in found
-        if item.price is not None and is_billed_state(getattr(item.marked.record, "status", None))
-    ]
+    known = [Decimal(item.price) for item in found if item.price is not None and is_billed_state(_state(item.marked.record))]
     return str(sum(known)) if known else None
 
 

@@ -77,14 +77,14 @@ UNSEEN = {
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py")
 # Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
 _REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
-# RefusedErrors of this module are shown; those of the plugin hold the apiserver's words, which ``_told`` frames.
+# RefusedErrors of this module are shown; those of the plugin hold the apiserver's words, which ``_refusal`` frames.
 _CONSOLE = "engine/manager/console.py"
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
 # Texts that are made from others, by module and expression, and where the others are judged.
 FROM_ELSEWHERE = {
-    ("cli/plugin/cluster.py", "unserved[0]"): "made by _told, which is read there",
+    ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
     ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
     ("cli/plugin/verbs/create.py", "why"): "a PluginError of account_of",
     ("cli/plugin/verbs/reading.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",

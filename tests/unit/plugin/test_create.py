@@ -118,6 +118,7 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("train", "-c", "A100"), f"--configuration: 'A100' is not offered: use {A100}, {H100}. Did you mean '{A100}'?"),
         (("train", "-c", A100), f"--cluster is missing: name one of those that offer {A100}: Hou1, Msc1."),
         (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean 'Msc1'?"),
+        (("train", "-c", H100, "--cluster", "msc1"), f"--cluster: Msc1 does not offer {H100}: use Hou1."),
         (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean 'on-demand'?"),
         (("train", "-c", A100, "--cluster", "Hou1"), "name it with --vpc-ref with a GpuVpc of the namespace, or with --vpc"),
         (("train", "-c", A100, "--cluster", "Hou1"), "for example acme."),
@@ -196,6 +197,24 @@ def test_a_snapshot_that_is_missing_is_told(api, made):
     api.add(a_body("GpuSnapshot", "golden"))
     _, err = made("train", "-c", A100, "--cluster", "Msc1", "--vpc-ref", "lab", "--snapshot", "gold")
     assert "there is no GpuSnapshot/gold in the namespace: the VM waits for it. Did you mean 'golden'?" in err
+
+
+SEEN = {"spec": {"vpc": "acme-lab", "image": {"operatingSystem": "Ubuntu 22.04.4 LTS"}}}
+SLIPS = [
+    (("--vpc", "acme-lba"), "--vpc: no object of the namespace names 'acme-lba'. Did you mean 'acme-lab'?", "a slip"),
+    (("--vpc", "acm"), "Did you mean 'acme'?", "the tenant's own VPC is known, too"),
+    (("--vpc", "acme-lab"), None, "it is known"),
+    (("--vpc", "theirs"), None, "it is near none, and the cloud may know it"),
+    (("--vpc-ref", "lab", "--image", "Ubuntu 22.04.4 LTE"), "Did you mean 'Ubuntu 22.04.4 LTS'?", "an image"),
+    (("--vpc-ref", "lab", "--image", "Debian 12"), None, "an image that is near none"),
+]
+
+
+@pytest.mark.parametrize(("words", "says", "why"), SLIPS, ids=[row[2] for row in SLIPS])
+def test_a_vpc_or_an_image_that_is_nearly_one_of_the_namespace_is_told(words, says, why, api, made):
+    api.add(a_body("GpuVM", "other", **SEEN))
+    _, err = made("train", "-c", A100, "--cluster", "Msc1", *words)
+    assert says in err if says else "Did you mean" not in err, why
 
 
 def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):

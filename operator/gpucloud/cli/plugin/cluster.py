@@ -68,17 +68,18 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and "could not find the requested resource" not in str(error):
                 return None
-            raise _told(error, f"read {key}", key.namespace) from None
+            raise _refusal(error, f"read {key}", key.namespace) from None
         return thing(key.kind, body)
 
     def need(self, key: Key) -> Thing:
         """One object, which must be there.
 
         Raises:
-            PluginError: it is not.
+            PluginError: it is not, or its namespace is not.
         """
         found = self.find(key)
         if found is None:
+            self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
             meant = suggestion(key.name, self._names(key.kind, key.namespace))
             advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
@@ -100,7 +101,7 @@ class Cluster:
         try:
             return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise _told(error, f"change {key}", key.namespace) from None
+            raise _refusal(error, f"change {key}", key.namespace) from None
 
     def create(self, key: Key, spec: Mapping[str, Any]) -> Thing:
         """Make an object."""
@@ -115,7 +116,9 @@ class Cluster:
                     f"{key} exists already in namespace {key.namespace!r}: choose another name, or see "
                     f"'{key.command('status')}'."
                 ) from None
-            raise _told(error, f"create {key}", key.namespace) from None
+            if error.status == 404:
+                self.check_namespace(key.namespace)
+            raise _refusal(error, f"create {key}", key.namespace) from None
 
     def events(self, item: Thing) -> tuple[Event, ...]:
         """What was recorded of this object, oldest first.
@@ -127,7 +130,7 @@ class Cluster:
         try:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
-            raise _told(error, f"read the events of {key}", key.namespace) from None
+            raise _refusal(error, f"read the events of {key}", key.namespace) from None
         events = [_event(body) for body in found.get("items") or ()]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
@@ -176,6 +179,17 @@ class Cluster:
                 return tuple(str(item["metadata"]["name"]) for item in listed)
         return None
 
+    def check_namespace(self, name: str) -> None:
+        """Look for a namespace, after nothing was found in it.
+
+        Raises:
+            PluginError: there is none of this name.
+        """
+        others = self.other_namespaces(name)
+        if others is not None:
+            meant = suggestion(name, others)
+            raise PluginError(f"there is no namespace {name!r}.{meant} Name another one with -n, or create it.")
+
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         """``data`` of a Secret, or None when it is not there or may not be read."""
         found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
@@ -205,7 +219,7 @@ class Cluster:
             except RefusedError as error:
                 if selector and error.status == 400:
                     raise _no_selector(selector, error) from None
-                raise _told(error, f"list {KINDS[kind].plural}", namespace) from None
+                raise _refusal(error, f"list {KINDS[kind].plural}", namespace) from None
             yield from page.get("items") or ()
             following = (page.get("metadata") or {}).get("continue")
             if not following:
@@ -228,7 +242,7 @@ def _no_selector(selector: str, error: RefusedError) -> PluginError:
     )
 
 
-def _told(error: RefusedError, what: str, namespace: str | None) -> PluginError:
+def _refusal(error: RefusedError, what: str, namespace: str | None) -> PluginError:
     """The apiserver's refusal, and what to do about it."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     advice = {

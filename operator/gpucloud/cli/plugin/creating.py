@@ -46,6 +46,18 @@ class Known:
     vpcs: tuple[Thing, ...] = ()
     tenant: str = ""
     snapshots: tuple[Thing, ...] | None = None  # GpuSnapshots; None when they were not looked at, or may not be seen
+    vms: tuple[Thing, ...] = ()
+
+    def vpc_names(self) -> tuple[str, ...]:
+        """The VPCs that objects of the namespace name, as the cloud has them; there may be more."""
+        named = [self.tenant, *(item.spec.get("name") for item in self.vpcs), *(item.spec.get("vpc") for item in self.vms)]
+        return tuple(sorted({str(name) for name in named if name}))
+
+    def images(self) -> tuple[str, ...]:
+        """The operating systems that GpuVMs of the namespace name; there may be more."""
+        images = [item.spec.get("image") for item in self.vms]
+        named = [one.get("operatingSystem") for one in images if isinstance(one, dict)]
+        return tuple(sorted({str(name) for name in named if name}))
 
     def vpcs_in(self, cluster: str) -> tuple[str, ...]:
         """The names of the GpuVpcs in a cluster."""
@@ -110,15 +122,19 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
     configuration = spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
     rows = tuple(row for row in rows if row["configuration"] == configuration)
     places = sorted({str(row["cluster"]) for row in rows if row["cluster"]})
+    if wanted.cluster and places:
+        named = spelled("cluster", wanted.cluster, [str(row["cluster"]) for row in known.rows if row["cluster"]])
+        if named not in places:
+            raise _wrong(f"--cluster: {named} does not offer {configuration}: use {', '.join(places)}.")
     if not wanted.cluster and len(places) != 1:
         if not places:
             raise _wrong(
                 f"--cluster is missing, and no offer of {configuration} names one: give --cluster as the cloud spells it."
             )
         raise _wrong(f"--cluster is missing: name one of those that offer {configuration}: {', '.join(places)}.")
-    cluster = spelled("cluster", wanted.cluster or places[0], places) if places else wanted.cluster
+    cluster = spelled_if_known("cluster", wanted.cluster or places[0], places)
     pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
-    pool = spelled("pool", wanted.pool, pools) if wanted.pool and pools else wanted.pool
+    pool = spelled_if_known("pool", wanted.pool, pools)
     return replace(wanted, configuration=configuration, cluster=cluster, pool=pool)
 
 
@@ -135,6 +151,16 @@ def spelled(option: str, word: str, known: Iterable[str]) -> str:
     if found is None:
         raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{suggestion(word, names)}")
     return found
+
+
+def spelled_if_known(option: str, word: str, known: Iterable[str]) -> str:
+    """The same; where nothing was typed, or no name is known, the word as it is.
+
+    Raises:
+        PluginError: some names are known, and it spells none of them.
+    """
+    names = tuple(known)
+    return spelled(option, word, names) if word and names else word
 
 
 def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
@@ -166,7 +192,7 @@ def _fits(wanted: Wanted) -> Callable[[Row], bool]:
 
 
 def notes(wanted: Wanted, known: Known) -> Iterator[str]:
-    """What it will wait for."""
+    """What it will wait for, and what may be a slip."""
     fitting = [row["available"] for row in known.rows or () if _fits(wanted)(row)]
     if fitting and not any(available is not False for available in fitting):
         yield f"{wanted.configuration} is not free in {wanted.cluster} now: the VM waits for it, and is not billed until then."
@@ -174,6 +200,10 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
         names = None if things is None else [item.key.name for item in things]
         if name and names is not None and name not in names:
             yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{suggestion(name, names)}"
+    for option, word, seen in (("vpc", wanted.vpc, known.vpc_names()), ("image", wanted.image, known.images())):
+        meant = "" if word in seen else suggestion(word, seen)
+        if word and meant:
+            yield f"--{option}: no object of the namespace names {word!r}.{meant} If not, keep it: the cloud may know it."
 
 
 def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:

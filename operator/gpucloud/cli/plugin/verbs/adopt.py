@@ -53,11 +53,7 @@ def export(
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
     view = _look(here, cloud)
-    place = (
-        creating.spelled("cluster", in_cluster, (one.cluster for one in view.records.clusters))
-        if in_cluster and view.records.clusters
-        else in_cluster
-    )
+    place = creating.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
     left = [
         (item, record)
         for item, record in view.left

@@ -15,6 +15,7 @@ from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import Source, account_of, direct, own_account
 from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
 from gpucloud.cli.plugin.world import World
+from gpucloud.reconcile.price import is_off
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
@@ -63,7 +64,16 @@ def logs(
         )
     else:
         print(_safe(text), end="")
+        if not text and tail != 0:
+            show.tell(_no_log(item))
     return ExitCode.OK
+
+
+def _no_log(vm: Thing) -> str:
+    """Why a VM in the cloud has no boot log, and what to do."""
+    if is_off(vm.status):
+        return f"{vm.key} is off, and the cloud has no boot log of it: start it with '{vm.key.command('start', '--wait')}'."
+    return f"the cloud has no boot log of {vm.key} yet: try again, or follow it with --follow."
 
 
 def offers(
@@ -99,7 +109,7 @@ def offers(
 def _spelled(cluster: str, account: Thing | None) -> str:
     """A cluster as the account's status spells it; as it was typed where the status names none."""
     known = None if account is None else account.status.get("clusters")
-    return creating.spelled("cluster", cluster, map(str, known)) if cluster and isinstance(known, list) and known else cluster
+    return creating.spelled_if_known("cluster", cluster, map(str, known) if isinstance(known, list) else ())
 
 
 def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:

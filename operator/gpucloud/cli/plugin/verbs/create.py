@@ -91,7 +91,7 @@ def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginErr
 
 
 def _known(here: Cluster, account: Thing | None, why: PluginError | None, cloud: CloudOptions) -> Known:
-    vpcs = _things(here, VPC) or ()
+    vpcs, vms = _things(here, VPC) or (), _things(here, VM) or ()
     tenant = "" if account is None else account.text("tenant")
     try:
         if why is not None:
@@ -101,7 +101,7 @@ def _known(here: Cluster, account: Thing | None, why: PluginError | None, cloud:
         rows = _published(here, account)
         instead = "are compared with the GpuOffers of the namespace" if rows else "are not checked"
         show.tell(f"configuration and cluster {instead}, since the cloud's own offers cannot be seen: {error}")
-    return Known(tuple(rows) or None, vpcs, tenant)
+    return Known(tuple(rows) or None, vpcs, tenant, vms=vms)
 
 
 def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:

@@ -56,9 +56,11 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     choice = _Choice(None if all_namespaces else here.namespace, keys_of(here, objects), selector)
     _check(choice, output, watch=watch)
     wide = output is Output.WIDE
+    seen = _look(here, choice)
+    if choice.namespace is not None and not seen.world.things and not seen.lacking:
+        here.check_namespace(choice.namespace)
     if watch:
         watching.status(lambda: _page(choice, _look(here, choice), {}, wide=wide))
-    seen = _look(here, choice)
     events = {key: _events(here, seen.world.things[key]) for key in choice.named}
     if output in {Output.TEXT, Output.WIDE}:
         show.lines(_page(choice, seen, events, wide=wide))
