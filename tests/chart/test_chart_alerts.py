@@ -16,8 +16,8 @@ from gpucloud.engine.kinds.gpusnapshot import GpuSnapshotReconciler
 from gpucloud.engine.kinds.gpuvm import GpuVMReconciler
 from gpucloud.engine.kinds.gpuvpc import GpuVpcReconciler
 from gpucloud.engine.kinds.quota_usage import quotas_of
-from gpucloud.engine.telemetry.metrics import controller_name
 from gpucloud.engine.telemetry.queue import QUEUE
+from gpucloud.engine.telemetry.reconciles import controller_name
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.settings import Settings

@@ -87,9 +87,9 @@ def changes(before: Mapping[Key, Row], after: Mapping[Key, Row], elapsed: float)
     for key, now in after.items():
         facts, message = _said(now)
         if key not in before or _said(before[key]) != (facts, message):
-            lines.append(_told(elapsed, key, facts))
+            lines.append(_line(elapsed, key, facts))
             lines += [cut(f"{'':8}{message}")] if message else []
-    return lines + [_told(elapsed, key, "gone") for key in before if key not in after]
+    return lines + [_line(elapsed, key, "gone") for key in before if key not in after]
 
 
 def age(one: Row, now: datetime) -> str:
@@ -109,7 +109,7 @@ def _said(one: Row) -> tuple[str, str]:
     return " ".join(filter(None, facts)), "" if one.ready == "True" else one.message
 
 
-def _told(elapsed: float, key: Key, what: str) -> str:
+def _line(elapsed: float, key: Key, what: str) -> str:
     return cut(f"{elapsed:5.1f}s  {f'{key.kind} {key.name}':<23}  {what}")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
+from gpucloud.kinds.markdown import table
 from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, IGNORED, MAY_EXIST, MOST_REORDERS, TRANSITIONS
@@ -125,18 +126,18 @@ def order_page() -> str:
         "# Orders",
         _ABOUT,
         "## Transitions",
-        _table(("From", "Event", "To", "Proof"), _transitions()),
+        table(("From", "Event", "To", "Proof"), _transitions()),
         f"```mermaid\n{_diagram()}\n```",
         "## Events that change nothing",
         _IGNORED,
-        _table(("In", "Event", "Why the state stays"), _ignored()),
+        table(("In", "Event", "Why the state stays"), _ignored()),
         "## States",
         *(f"**{state}**: {_STATES[state]}{_marks(state)}" for state in OrderState),
         _MARKED,
         _OWN,
         "## Chosen names",
         _CHOSEN,
-        _table(("Since it was seen last", *(likeness.capitalize() for likeness in Likeness)), _gaps()),
+        table(("Since it was seen last", *(likeness.capitalize() for likeness in Likeness)), _gaps()),
         *(f"**{gap.capitalize()}**: {_GAPS[gap]}" for gap in Gap),
         *(f"*{likeness.capitalize()}*: {_LIKENESSES[likeness]}" for likeness in Likeness),
         _MATCHES,
@@ -145,8 +146,8 @@ def order_page() -> str:
         _LET_GO,
         "## Power calls and restarts",
         "`status.operation` of a GpuVM records the last start, stop or restart, before the call is sent.",
-        _table(("Field", "Meaning"), _fields()),
-        _table(("Outcome", "Meaning"), ((f"`{outcome}`", _OUTCOMES[outcome]) for outcome in Outcome)),
+        table(("Field", "Meaning"), _fields()),
+        table(("Outcome", "Meaning"), ((f"`{outcome}`", _OUTCOMES[outcome]) for outcome in Outcome)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -182,8 +183,3 @@ def _diagram() -> str:
 def _fields() -> Iterable[tuple[str, str]]:
     for name, field in Operation.model_fields.items():
         yield f"`{field.alias or name}`", field.description or ""
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = (head, tuple("---" for _ in head), *rows)
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

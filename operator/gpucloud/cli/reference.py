@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.main import ABOUT, COMMANDS
+from gpucloud.kinds.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,18 +45,17 @@ def _command(name: str) -> Iterator[str]:
     yield f"{about[0].upper()}{about[1:]}."
     if name in MORE:
         yield MORE[name]
-    yield FLAGS_ELSEWHERE.get(name) or _table(parser)
+    yield FLAGS_ELSEWHERE.get(name) or _options(parser)
     prose, _, examples = (parser.epilog or "").partition("\n\nexamples:\n")
     yield prose
     if examples:
         yield f"```console\n{textwrap.dedent(examples).strip()}\n```"
 
 
-def _table(parser: argparse.ArgumentParser) -> str:
+def _options(parser: argparse.ArgumentParser) -> str:
     """The options as ``--help`` tells them: argparse has no public list of them."""
     rows = ((_names(action), action.help or "") for action in parser._actions)  # noqa: SLF001
-    lines = [("Takes", "Meaning"), ("---", "---"), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+    return table(("Takes", "Meaning"), rows)
 
 
 def _names(action: argparse.Action) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.kinds.markdown import table
 from gpucloud.kinds.markers import LIST_MAP_KEYS, LIST_TYPE, VALIDATIONS
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def reference_page(crd: Node) -> str:
     parts += _declared(schema["properties"]) if "spec" in schema["properties"] else _recorded(schema)
     parts += [
         "## Columns of `kubectl get`",
-        _table(("Column", "Shown", "Meaning"), _columns(version)),
+        table(("Column", "Shown", "Meaning"), _columns(version)),
         "## Selecting by field",
         "`kubectl get --field-selector` takes "
         + ", ".join(f"`{item['jsonPath'][1:]}`" for item in version["selectableFields"])
@@ -59,14 +60,14 @@ def _declared(parts: Node) -> list[str]:
     """What people declare, what the operator answers, and the rules."""
     texts = []
     for name in ("spec", "status"):
-        texts += [f"## {name}", parts[name]["description"], _table(_FIELDS, _fields(parts[name], f"{name}."))]
-    return [*texts, "## Rules", _RULES, _table(("At", "Message"), _rules(parts["spec"], "spec"))]
+        texts += [f"## {name}", parts[name]["description"], table(_FIELDS, _fields(parts[name], f"{name}."))]
+    return [*texts, "## Rules", _RULES, table(("At", "Message"), _rules(parts["spec"], "spec"))]
 
 
 def _recorded(schema: Node) -> list[str]:
     """The fields of what only the operator writes; the first three are every object's."""
     fields = {name: field for name, field in schema["properties"].items() if name not in {"apiVersion", "kind", "metadata"}}
-    return ["## Fields", _table(_FIELDS, _fields({**schema, "properties": fields}, ""))]
+    return ["## Fields", table(_FIELDS, _fields({**schema, "properties": fields}, ""))]
 
 
 def _fields(node: Node, path: str) -> Iterator[tuple[str, ...]]:
@@ -137,8 +138,3 @@ def _rules(node: Node, path: str) -> Iterator[tuple[str, ...]]:
 def _columns(version: Node) -> Iterator[tuple[str, ...]]:
     for column in version["additionalPrinterColumns"]:
         yield column["name"], "with `-o wide`" if column.get("priority") else "always", column["description"]
-
-
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)

@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.markdown import table
 from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.conditions import said
@@ -36,14 +37,14 @@ def page() -> str:
     """The whole page."""
     parts = ["# Messages", _ABOUT, "## Conditions and Events", _FILLED_IN]
     for kind, of_kind in groupby(said(), lambda item: item.kind):
-        parts += [f"### {kind}", _table(("Reason", "Shown as", "Message"), _said(of_kind))]
-    parts += ["## Parts of messages", _PARTS, _table(("Of", "Message"), _parts())]
+        parts += [f"### {kind}", table(("Reason", "Shown as", "Message"), _said(of_kind))]
+    parts += ["## Parts of messages", _PARTS, table(("Of", "Message"), _parts())]
     parts += ["## Refusals of the apiserver"]
     for kind, of_kind in groupby(refusals(), lambda item: item.kind):
-        parts += [f"### Rules of a {kind}", _table(("Field", "Message"), ((f"`{item.field}`", item.words) for item in of_kind))]
+        parts += [f"### Rules of a {kind}", table(("Field", "Message"), ((f"`{item.field}`", item.words) for item in of_kind))]
     parts += ["## Errors of the commands"]
     for command, (folder, shown_by) in _PROGRAMS.items():
-        parts += [f"### {command}", _table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
+        parts += [f"### {command}", table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -72,12 +73,3 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
         if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
     )
     return dict.fromkeys(item.words for item in found if not judge.is_framed(item.words))
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "&#124;")

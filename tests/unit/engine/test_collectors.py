@@ -11,7 +11,8 @@ import pytest
 from gpucloud.cloud.limits import TokenBucket
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.collectors import FleetVM, ListingStatus
-from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics, ReconcileResult, StatusWriteResult
+from gpucloud.engine.telemetry.metrics import MOST_CLUSTERS, OTHER_CLUSTERS, Metrics
+from gpucloud.engine.telemetry.reconciles import ReconcileResult, StatusWriteResult
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus

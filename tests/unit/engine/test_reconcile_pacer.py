@@ -7,7 +7,7 @@ import pytest
 
 from gpucloud.engine.controller.pacing import FIRST_SECONDS, LONGEST_CHAIN, ReconcilePacer
 from gpucloud.engine.manager.manager import Engine
-from gpucloud.engine.telemetry.metrics import ReconcileResult
+from gpucloud.engine.telemetry.reconciles import ReconcileResult
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG

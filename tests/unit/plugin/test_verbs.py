@@ -190,14 +190,6 @@ def test_a_name_that_is_nearly_known_is_answered_by_that(api, plugin):
     assert "Did you mean 'gpuvm'?" in err
 
 
-@pytest.mark.parametrize("words", [("status",), ("status", "-w"), ("stop", "train"), ("snapshot", "train")])
-def test_a_namespace_that_is_not_there_is_answered_by_the_near_one(words, api, plugin):
-    api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}, {"metadata": {"name": "other"}}]}
-    code, out, err = plugin(*words, "-n", "taem")
-    assert (code, out) == (1, "")
-    assert "there is no namespace 'taem'. Did you mean 'team'? Name another one with -n, or create it." in err
-
-
 def test_restart_waits_for_its_own_answer(api, plugin):
     api.add(a_vm_body())
 

@@ -364,26 +364,6 @@ def test_logs(words, out, api, plugin, monkeypatch):
     assert "\x1b" not in found
 
 
-@pytest.mark.parametrize(
-    ("status", "says", "why"),
-    [
-        (STATUS | {"state": "OFFLINE"}, "GpuVM/train is off, and the cloud has no boot log of it: start it with", "it is off"),
-        (STATUS, "the cloud has no boot log of GpuVM/train yet: try again", "it has just come up"),
-    ],
-)
-def test_an_empty_log_says_why(status, says, why, api, plugin, monkeypatch):
-    api.add(a_body("GpuVM", "train", status=status))
-    monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud(""))
-    code, out, err = plugin("logs", "train")
-    assert (code, out, says in err) == (0, "", True), why
-
-
-def test_a_log_of_which_no_line_is_asked_for_says_nothing(api, plugin, monkeypatch):
-    api.add(a_body("GpuVM", "train", status=STATUS))
-    monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud("a"))
-    assert plugin("logs", "train", "--tail", "0") == (0, "", "")
-
-
 def test_logs_follow_until_ctrl_c(api, plugin, monkeypatch):
     api.add(a_body("GpuVM", "train", status=STATUS))
     monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud("a\n\x1b[31mb", "a\n\x1b[31mb\nc"))

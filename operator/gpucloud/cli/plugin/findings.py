@@ -125,7 +125,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "missing",
-                followed_by(f"There is no {key}.{cause.meant}", names),
+                followed_by(f"There is no {key}.{cause.suggestion}", names),
                 "Create it; or, if its name is wrong, delete those objects and create them again.",
                 key,
             )

@@ -127,7 +127,7 @@ def as_document(
                 "exists": cause.thing is not None,
                 "standing": cause.standing.value,
                 "reason": None if cause.thing is None else reason(cause.thing),
-                "message": _told(cause),
+                "message": _words(cause),
                 "waiting": [_identity(key) for key in cause.waiting],
             }
             for cause in concerning(causes(world), only)
@@ -212,7 +212,7 @@ def _merged(found: Iterable[Cause]) -> Iterable[list[Cause]]:
     groups: dict[tuple[object, ...], list[Cause]] = {}
     for cause in found:
         alone = () if not cause.waiting else (cause.key,)
-        groups.setdefault((cause.standing, _reason(cause), _told(cause), *alone), []).append(cause)
+        groups.setdefault((cause.standing, _reason(cause), _words(cause), *alone), []).append(cause)
     return groups.values()
 
 
@@ -226,7 +226,7 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
     names = ", ".join(str(one.key) for one in same)
     words = [names, "missing" if cause.thing is None else cause.standing.value, _reason(cause)]
     yield Line("  ".join(word for word in words if word), "  ", "    ", STYLES[cause.standing])
-    yield Line(_told(cause), "    ", "    ")
+    yield Line(_words(cause), "    ", "    ")
     waiting = tuple(key for key in cause.waiting if key not in cause.blocked)
     if waiting:
         names = ", ".join(str(key) for key in waiting[:NAMED_WAITERS])
@@ -239,18 +239,18 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
         yield Line(f"To keep it in the cloud, and delete the object now: {cause.key.command('retain')}", "    ", "    ")
 
 
-def _told(cause: Cause) -> str:
+def _words(cause: Cause) -> str:
     if cause.thing is None:
         return (
-            f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.meant} Create it; or, if its name is wrong, "
-            "delete the objects that wait for it and create them again with the right one."
+            f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.suggestion} Create it; or, if its name is "
+            "wrong, delete the objects that wait for it and create them again with the right one."
         )
     return message(cause.thing)
 
 
-def _branch(world: World, key: Key, is_leader: tuple[str, str], scope: _Scope) -> Iterator[Line]:
-    """An object and what stands below it. ``is_leader``: what stands before its own line, and before those below it."""
-    item, (own, below) = world.things[key], is_leader
+def _branch(world: World, key: Key, leads: tuple[str, str], scope: _Scope) -> Iterator[Line]:
+    """An object and what stands below it. ``leads``: what stands before its own line, and before those below it."""
+    item, (own, below) = world.things[key], leads
     how = standing(item)
     why = reason(item) if not is_unread(item) else ""
     paused = item.paused and why != Reason.PAUSED  # which says so already

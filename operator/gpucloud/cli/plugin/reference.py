@@ -15,6 +15,7 @@ from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
 from gpucloud.cli.plugin.verbs.explain import REASONS
+from gpucloud.kinds.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +34,9 @@ def page() -> str:
         ABOUT,
         "How to install and use it, with the json and yaml forms: [kubectl-plugin.md](../how-to/kubectl-plugin.md).",
         "## Exit codes",
-        _table(("Code", "Meaning"), ((f"`{code.value}`", words) for code, words in MEANINGS.items())),
+        table(("Code", "Meaning"), ((f"`{code.value}`", words) for code, words in MEANINGS.items())),
         "## How an object stands",
-        _table(("Word", "Meaning"), ((f"`{standing.value}`", words) for standing, words in STANDINGS.items())),
+        table(("Word", "Meaning"), ((f"`{standing.value}`", words) for standing, words in STANDINGS.items())),
     ]
     for name, verb in VERBS.items():
         parts += _verb(name, verb)
@@ -49,7 +50,7 @@ def _verb(name: str, verb: Verb) -> Iterator[str]:
     yield verb.summary
     yield from (textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in verb.about.split("\n\n") if part)
     yield "```\n" + "\n".join(f"{NAME} {example}" for example in verb.examples) + "\n```"
-    yield _table(("Takes", "Default", "Meaning"), ((_names(item), _default(item), item.help) for item in verb.takes))
+    yield table(("Takes", "Default", "Meaning"), ((_names(item), _default(item), item.help) for item in verb.takes))
 
 
 def _names(item: Parameter) -> str:
@@ -60,11 +61,6 @@ def _names(item: Parameter) -> str:
 def _default(item: Parameter) -> str:
     default = getattr(item.default, "value", item.default)
     return "required" if item.required else f"`{default}`" if default else ""
-
-
-def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
 def reasons(status: str) -> str:

@@ -181,7 +181,7 @@ class Cause:
     thing: Thing | None
     waiting: tuple[Key, ...]
     blocked: tuple[Key, ...] = ()  # of these: objects in deletion that go when this one is gone
-    meant: str = ""  # of what is missing: which object may be meant, as a sentence
+    suggestion: str = ""  # of what is missing: the object that may be meant, as a question
     is_in_use: bool = False  # it is being deleted, and waits for an object that is not
 
     @property

@@ -22,7 +22,7 @@ from gpucloud.engine.kube.client import KubeClient, KubeError
 from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
-from gpucloud.engine.telemetry.metrics import ReconcileResult, StatusWriteResult, controller_name
+from gpucloud.engine.telemetry.reconciles import ReconcileResult, StatusWriteResult, controller_name
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile.conditions import find
 
@@ -89,8 +89,8 @@ class Controller(Generic[P, S, F]):
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
         kind, metrics = reconciler.kind, deps.metrics
-        self._passes = {result: metrics.reconciles.labels(controller_name(kind), result) for result in ReconcileResult}
-        self._pass_seconds = metrics.reconcile_seconds.labels(controller_name(kind))
+        self._passes = {result: metrics.reconciles.total.labels(controller_name(kind), result) for result in ReconcileResult}
+        self._pass_seconds = metrics.reconciles.seconds.labels(controller_name(kind))
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._edits = EditTraces(deps.tracer, self._entries, deps.clock, kind)
         self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
@@ -119,7 +119,7 @@ class Controller(Generic[P, S, F]):
             self.on_delete(key)
         self._passes[result].inc()
         if result is ReconcileResult.ERROR:
-            self._metrics.reconcile_errors.labels(controller_name(key.kind)).inc()
+            self._metrics.reconciles.errors.labels(controller_name(key.kind)).inc()
         self._pass_seconds.observe(self._clock.mono() - began)
 
     @property

@@ -6,7 +6,6 @@ Each engine has its own registry, so that several engines can run in one test pr
 from __future__ import annotations
 
 import platform
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
@@ -16,6 +15,7 @@ from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
 from gpucloud.engine.telemetry.queue import QueueMetrics
+from gpucloud.engine.telemetry.reconciles import ReconcileMetrics, StatusWriteResult
 from gpucloud.engine.telemetry.requests import RequestMetrics
 from gpucloud.kinds.definitions import DEFINITIONS
 
@@ -35,28 +35,6 @@ MOST_CLUSTERS = 100  # cluster names are free text in specs, and each label valu
 OTHER_CLUSTERS = "(other)"
 
 
-class ReconcileResult(StrEnum):
-    """Result of a reconcile: controller-runtime's values, and ``unchanged`` for a success that wrote and called nothing."""
-
-    SUCCESS = "success"
-    UNCHANGED = "unchanged"
-    REQUEUE = "requeue"
-    ERROR = "error"
-
-
-class StatusWriteResult(StrEnum):
-    """Result of a status write."""
-
-    WRITTEN = "written"
-    CONFLICT = "conflict"
-    ERROR = "error"
-
-
-def controller_name(kind: str) -> str:
-    """Return the value of the label ``controller``: the kind in lower case, as controller-runtime names its controllers."""
-    return kind.lower()
-
-
 class Metrics:
     """All metrics of one engine."""
 
@@ -64,15 +42,7 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call] # process-wide: no second series for each counter
         self.registry = registry = CollectorRegistry()
         self._clusters: set[str] = set()
-        self.reconciles = Counter(
-            "controller_runtime_reconcile", "Passes over one object.", ["controller", "result"], registry=registry
-        )
-        self.reconcile_errors = Counter(
-            "controller_runtime_reconcile_errors", "Passes that ended with an exception.", ["controller"], registry=registry
-        )
-        self.reconcile_seconds = Histogram(
-            "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
-        )
+        self.reconciles = ReconcileMetrics(registry)
         self.queue = QueueMetrics(registry)
         self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
         self._call_seconds = Histogram(
@@ -122,10 +92,8 @@ class Metrics:
         """Create the series of a kind at 0. ``rate()`` misses the first increment of a series that starts with it."""
         self.time_to_ready.labels(kind)
         self._termination(kind)
-        self.reconcile_errors.labels(controller_name(kind))
+        self.reconciles.begin(kind)
         self.undone_writes.labels(kind)
-        for result in ReconcileResult:
-            self.reconciles.labels(controller_name(kind), result)
         for outcome in StatusWriteResult:
             self.status_writes.labels(kind, outcome)
 

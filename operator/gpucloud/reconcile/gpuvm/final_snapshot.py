@@ -95,10 +95,10 @@ def recorded(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
         taker = None if f.final is None or ready == f.final.unattended_id else f.final.name
         done = _record(f, gpu_snapshot=taker, snapshot_id=ready, state=FinalSnapshotState.READY)
         return replace(plan, status=plan.status.model_copy(update={"final_snapshot": done}))
-    return plan if plan.release is None else _told(f, plan)
+    return plan if plan.release is None else _released(f, plan)
 
 
-def _told(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
+def _released(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     """Return the plan; the Event of its release says what remains that no object stands for, or that was not made."""
     known, release = f.status.final_snapshot, plan.release
     if release is None or f.final is None:

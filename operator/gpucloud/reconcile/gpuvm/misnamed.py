@@ -42,16 +42,16 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     if known.elsewhere:
         yield f"Clusters that offer {spec.configuration!r}: {listed(known.elsewhere)}."
     elif known.configurations and spec.configuration not in known.configurations:
-        yield _told("configuration", spec.configuration, known.configurations, "offered")
+        yield _correction("configuration", spec.configuration, known.configurations, "offered")
     if spec.vpc is not None and spec.vpc in words and known.vpcs and spec.vpc not in known.vpcs:
-        yield _told("VPC", spec.vpc, known.vpcs, "seen")
+        yield _correction("VPC", spec.vpc, known.vpcs, "seen")
     pool, image = spec.resource_pool, spec.image
     if pool is not None and pool in words and known.pools and pool not in known.pools:
-        yield _told("resource pool", pool, known.pools, "seen")
+        yield _correction("resource pool", pool, known.pools, "seen")
     system = image.operating_system if image else None
     systems = tuple(_spelt(name) for name in known.images)
     if system is not None and system in words and systems and _spelt(system) not in systems:
-        yield _told("image", system, systems, "in use")
+        yield _correction("image", system, systems, "in use")
     file = image.custom_file if image else None
     if file is not None and file in words and file not in known.images:
         # Listings show operating systems among the files, so none is named that is not near.
@@ -62,7 +62,7 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
         yield suggestion(snapshot, known.snapshots, "snapshot").lstrip()
 
 
-def _told(what: str, name: str, known: tuple[str, ...], how: str) -> str:
+def _correction(what: str, name: str, known: tuple[str, ...], how: str) -> str:
     near = suggestion(name, known, what).lstrip()
     if near:
         return near

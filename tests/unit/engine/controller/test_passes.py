@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.controller.workers import stop
-from gpucloud.engine.telemetry.metrics import ReconcileResult
+from gpucloud.engine.telemetry.reconciles import ReconcileResult
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.controllerrig import CREATING, KEY, RUNNING

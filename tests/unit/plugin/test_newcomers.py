@@ -1,0 +1,46 @@
+"""What is empty says why: a namespace that is not there, and a boot log of a VM that is off."""
+
+import pytest
+
+from gpucloud.cli.plugin.verbs import cloud
+from support.pluginworld import a_body
+
+STATUS = {"vmId": "train-1", "vpc": "acme", "cluster": "Msc1", "state": "ONLINE"}
+
+
+class Cloud:
+    """A cloud whose boot log reads so."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def boot_log(self, _vm, _limit):
+        return self.log
+
+
+@pytest.mark.parametrize("words", [("status",), ("status", "-w"), ("stop", "train"), ("snapshot", "train")])
+def test_a_namespace_that_is_not_there_is_answered_by_the_near_one(words, api, plugin):
+    api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}, {"metadata": {"name": "other"}}]}
+    code, out, err = plugin(*words, "-n", "taem")
+    assert (code, out) == (1, "")
+    assert "there is no namespace 'taem'. Did you mean 'team'? Name another one with -n, or create it." in err
+
+
+@pytest.mark.parametrize(
+    ("state", "says", "why"),
+    [
+        ("OFFLINE", "GpuVM/train is off, and the cloud has no boot log of it: start it with", "it is off"),
+        ("ONLINE", "the cloud has no boot log of GpuVM/train yet: try again", "it has just come up"),
+    ],
+)
+def test_an_empty_log_says_why(state, says, why, api, plugin, monkeypatch):
+    api.add(a_body("GpuVM", "train", status=STATUS | {"state": state}))
+    monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud(""))
+    code, out, err = plugin("logs", "train")
+    assert (code, out, says in err) == (0, "", True), why
+
+
+def test_a_log_of_which_no_line_is_asked_for_says_nothing(api, plugin, monkeypatch):
+    api.add(a_body("GpuVM", "train", status=STATUS))
+    monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud("a"))
+    assert plugin("logs", "train", "--tail", "0") == (0, "", "")
