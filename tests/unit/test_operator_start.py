@@ -79,3 +79,9 @@ def test_it_asks_for_no_list_that_it_would_be_refused(server, tmp_path, allowed)
 def test_an_apiserver_that_refuses_the_question_stops_nothing(server, tmp_path):
     server.refused[REVIEW] = 403
     assert any(record.get("event") == "starting" for record in said(server, tmp_path))
+
+
+def test_it_warns_of_a_variable_that_is_misspelt(server, tmp_path):
+    found = said(server, tmp_path, env={"GPUCLOUD_POL_STEADY_SECONDS": "9"})
+    (warning,) = [record["event"] for record in found if "has no effect" in record["event"]]
+    assert "Did you mean 'GPUCLOUD_POLL_STEADY_SECONDS'?" in warning

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpucloud import flags
+from gpucloud.cli.main import main
+from gpucloud.cli.plugin import entry
 from gpucloud.cli.variables import OF_PLUGIN, OF_SIM, PREFIX, without_effect
 
 OPERATOR = flags.variables()
@@ -43,3 +45,24 @@ def test_a_variable_without_effect_is_told(environ, known, all_of, told, why):
 
 def test_no_value_is_repeated():
     assert "made-up" not in "".join(without_effect({"GPUCLOUD_API_KEYS": "made-up"}, OPERATOR, all_of=PREFIX))
+
+
+# how a command is started, the misspelt variable, and the one that is near: each ends soon, for another reason
+STARTED = [
+    (lambda: main(["sim", "--port", "none"]), "GPUCLOUD_SIM_PROT", "Did you mean 'GPUCLOUD_SIM_PORT'?", "the simulator"),
+    (lambda: entry.main(["explain", "Nothing"]), "GPUCLOUD_ENDPIONT", "Did you mean 'GPUCLOUD_ENDPOINT'?", "the plugin"),
+]
+
+
+@pytest.mark.parametrize(("start", "name", "says", "why"), STARTED, ids=[row[-1] for row in STARTED])
+def test_it_is_told_at_the_start(start, name, says, why, monkeypatch, capsys):
+    monkeypatch.setenv(name, "1")
+    start()
+    assert says in capsys.readouterr().err, why
+
+
+def test_the_plugin_leaves_variables_of_the_operator_alone(monkeypatch, capsys):
+    for name in ("GPUCLOUD_CONSOLE", "GPUCLOUD_API_KEY", "GPUCLOUD_SIM_PORT"):
+        monkeypatch.setenv(name, "1")
+    entry.main(["explain", "Nothing"])
+    assert "has no effect" not in capsys.readouterr().err
