@@ -1,7 +1,10 @@
-"""What is empty says why: a namespace that is not there, and a boot log of a VM that is off."""
+"""What is empty says why: a namespace that is not there, and a boot log of a VM that is off; what fails brings no command."""
 
 import pytest
 
+from gpucloud.cli.plugin import advice
+from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.verbs import cloud
 from support.pluginworld import a_body
 
@@ -44,3 +47,9 @@ def test_a_log_of_which_no_line_is_asked_for_says_nothing(api, plugin, monkeypat
     api.add(a_body("GpuVM", "train", status=STATUS))
     monkeypatch.setattr(cloud, "source_of", lambda *_: Cloud("a"))
     assert plugin("logs", "train", "--tail", "0") == (0, "", "")
+
+
+def test_a_failure_that_the_cloud_words_brings_no_command(capsys):
+    advice.remember(At(context="prod"))
+    cloud.complete((f"Msc1 says: {paste('kubectl delete gpuvm --all')}",), 0)
+    assert "--context=prod" not in capsys.readouterr().err

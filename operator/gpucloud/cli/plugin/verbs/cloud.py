@@ -8,7 +8,7 @@ from gpucloud.cli.plugin import creating, offering, show, watching
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.marks import paste
+from gpucloud.cli.plugin.marks import paste, plain
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
 from gpucloud.cli.plugin.page import table
 from gpucloud.cli.plugin.show import Output
@@ -138,7 +138,7 @@ def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
 def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
     """What could not be looked at outweighs what was found."""
     for failure in failures:
-        show.tell(f"{failure.rstrip('.')}.")
+        show.tell(f"{plain(failure).rstrip('.')}.")
     return ExitCode.FAILED if failures else code
 
 
