@@ -122,6 +122,9 @@ class Queueing:
         if "waitSeconds" not in placement and (life.status.get("order") or {}).get("state") != "Seen":
             others = placement.get("alternatives") or ()
             offers += [tuple(one.get(field, mine) for field, mine in zip(FIELDS, own, strict=True)) for one in others]
+        if ordered.get("state") in {"Lost", "Gone"} or ordered.get("recreation"):  # a new VM is ordered where the old one was
+            there = str(ordered.get("cluster")).casefold()
+            offers = [one for one in offers if str(one[2]).casefold() == there]
         default = self._world.cloud.world.catalogue.default_pool("acme")
         return {Place(configuration, cluster, pool or default) for configuration, pool, cluster in offers}
 

@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gpucloud.sim.world.vms import Vm
+from simulation.cloud import place_of
 from simulation.rooms import Rooms
 
 if TYPE_CHECKING:
@@ -170,8 +171,9 @@ class Recreating:
     def _row(self, life: Life) -> Vm | None:
         """Its VM in the cloud."""
         order = life.status.get("order") or {}
-        place = (order.get("cluster"), order.get("vpc"), order.get("name"))
-        return next((row for row in self._world.cloud.world.vms.table.rows() if row.key == place), None)
+        place, name = (str(order.get("cluster")).casefold(), order.get("vpc")), order.get("name")
+        rows = self._world.cloud.world.vms.table.rows()
+        return next((row for row in rows if (place_of(row), row.order.name) == (place, name)), None)
 
     def is_limited(self, life: Life) -> bool:
         """Whether an object has been recreated as often as may be, also where a process knew what a restored etcd did not.

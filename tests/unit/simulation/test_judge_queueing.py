@@ -102,6 +102,22 @@ def test_who_wants_something_else_is_not_passed_over(courts):
     assert it.oracles == []
 
 
+@pytest.mark.parametrize(
+    ("state", "recreation", "found"),
+    [("Refused", 1, []), ("Gone", None, []), ("Lost", None, []), ("Refused", None, ["queue jumped"])],
+)
+def test_who_waits_for_a_new_vm_in_place_of_another_waits_in_its_cluster(courts, state, recreation, found):
+    """Seed 92255555: its VM had been an alternative of another cluster, and is replaced there."""
+    it = courts()
+    it.world.weather.calm_down()
+    item = it.applied("a", placement={"alternatives": [{"cluster": "Hou1"}]})
+    order = {"state": state, "name": "a-x", "cluster": "Hou1", "vpc": "acme", "id": "x"}
+    waits(it, item, **order, **({"recreation": recreation} if recreation else {}))
+    it.passes(100.0)
+    takes_the_last_place(it)
+    assert it.oracles == found
+
+
 def test_who_gets_its_place_within_a_query_is_not_passed_over(courts):
     """Two places came free at the same time."""
     it = courts()

@@ -197,6 +197,15 @@ def says_ready(court, item):
     court.writes(item, conditions=[{"type": "Ready", "status": "True"} | said])
 
 
+def test_the_cluster_of_a_vm_may_be_spelled_otherwise_in_its_record(court):
+    """Seed 92255408: its record names cluster 'msc1', and the VM was not found in the cloud's 'Msc1'."""
+    item = made_of_an_alternative(court)
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=order | {"cluster": "msc1"})
+    says_ready(court, item)
+    assert court.oracles == []
+
+
 def test_a_vm_is_not_destroyed_for_its_own_equal(court):
     item = made_of_an_alternative(court)
     court.writes(item, replacement=PLAN)
