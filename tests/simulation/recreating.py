@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 MOST, HOUR = 3, 3600.0
-ROUNDING_SECONDS = 1.0  # times in status are whole seconds
 SEEN = ("Seen", "Lost", "Destroying", "Gone")  # states of an order whose VM was listed
 FAILURES = ("CREATE_FAILED", "FAILED")
 REPLACING = ("configuration", "resourcePool", "image", "rootDiskGiB", "storage", "nodeName", "sshKeys", "sshKeysFrom")
@@ -123,7 +122,7 @@ class Recreating:
         self._replacing.discard(life.uid)
         if not (replaced or self._asked(life)):
             self._world.judge.found("recreated", f"{life.name} is ordered again, and its spec does not ask for that")
-        if self._since(life, times, HOUR - ROUNDING_SECONDS) > MOST:
+        if self._since(life, times, HOUR) > MOST:
             self._world.judge.found("recreated", f"{life.name} is recreated more than {MOST} times within an hour")
 
     def replaces(self, life: Life, row: Row) -> bool:

@@ -100,17 +100,6 @@ def test_at_most_three_are_ordered_within_an_hour(court, between, found):
     assert court.oracles == found
 
 
-@pytest.mark.parametrize(("after", "found"), [(3599.5, []), (3598.0, ["recreated"])])
-def test_an_hour_is_counted_from_times_in_whole_seconds(court, after, found):
-    """Seed 92251716: the first of them was recorded 0.8 s before it was ordered, as status holds whole seconds."""
-    item = court.bought(**ASKS)
-    for _ in range(3):
-        recreates(court, item)
-    court.passes(after)
-    recreates(court, item)
-    assert court.oracles == found
-
-
 def test_an_order_that_was_refused_is_repeated_without_being_a_recreation(court):
     item = court.bought(**ASKS)
     for state in ("Seen", "Lost", *("Intended", "Refused") * 6):
