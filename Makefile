@@ -28,6 +28,7 @@ $(READY): pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
 	@touch $@
 
 setup: $(READY) ## make the virtual environment from the lock file
+	@echo "==> .venv is up to date; its programs are in .venv/bin"
 
 check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/ruff format --check .

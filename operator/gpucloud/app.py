@@ -126,10 +126,23 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
         asyncio.get_running_loop().add_signal_handler(number, engine.end)
     failed = await lifecycle.run(tasks, unwatched)
     if failed is not None or not stopped.is_set():
-        about = {} if failed is None else {"task": failed.get_name(), "exc_info": failed.exception()}
-        log.critical("ending: the watch has ended by itself, and only a new process can begin it again", **about)
+        _say_why(failed)
         engine.restart_required = True
         engine.end()
+
+
+def _say_why(failed: asyncio.Task[Any] | None) -> None:
+    """Say why the watch has ended by itself; only a new process can begin it again."""
+    error = None if failed is None else failed.exception()
+    if definition := lifecycle.deleted_definition(error):
+        log.critical(
+            "ending: a custom resource definition was deleted while the operator ran. Install it "
+            "(kubectl apply --server-side -f crds/), and start the operator again.",
+            definition=definition,
+        )
+        return
+    about = {} if failed is None else {"task": failed.get_name(), "exc_info": error}
+    log.critical("ending: the watch has ended by itself, and only a new process can begin it again", **about)
 
 
 def _introduce(settings: Settings, identity: str) -> None:
@@ -276,6 +289,7 @@ def configure_logging(settings: Settings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
+    handler.addFilter(lifecycle.without_known_traceback)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())

@@ -62,7 +62,9 @@ def _proxy(url: str) -> str:
 def _endpoints(items: tuple[str, ...]) -> tuple[str, ...]:
     """Return the endpoints if there is one, and no name stands for two."""
     if not items:
-        raise ValueError("no cloud API is named; name one, for example --endpoint default=https://cloud.example")
+        raise ValueError(
+            "no cloud API is named; name one, for example --endpoint default=https://cloud.example, or set GPUCLOUD_ENDPOINT"
+        )
     if len({item.partition("=")[0] for item in items}) != len(items):
         raise ValueError("two endpoints have the same name; give each its own")
     return items

@@ -17,6 +17,7 @@ import product
 from support import waiting
 from support.kstatus import condition, ready
 from support.manifests import gpuvm
+from support.operatorproc import install_crds
 from support.simcloud import API_KEY
 from support.waiting import eventually
 
@@ -169,6 +170,21 @@ def test_the_key_is_shown_nowhere(kubectl, namespace, sim, operator):
     )
     for form in (API_KEY, base64.b64encode(API_KEY.encode()).decode(), API_KEY[-12:]):
         assert form not in said
+
+
+def test_a_definition_that_is_deleted_while_it_runs_is_named_at_its_end(kubectl, operator):
+    running = operator()
+    running.wait_for_line('"synced"')
+    try:
+        kubectl.ok("delete", "crd", "gpuvms.gpucloud.dev")
+        running.wait_for_line('"stopped"')
+        assert running.stop() == 1
+    finally:
+        install_crds(kubectl)
+    (last,) = [record for record in running.logs() if record.get("level") == "critical"]
+    assert last["definition"] == "gpuvms.gpucloud.dev"
+    assert "kubectl apply --server-side -f crds/" in last["event"]
+    assert [record for record in running.logs() if "exception" in record] == []
 
 
 def test_wrong_settings_end_at_once_with_a_sentence():

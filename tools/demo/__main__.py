@@ -31,11 +31,13 @@ TO_TRY = """
   kubectl gpucloud start worker --wait
   kubectl gpucloud offers --available
 
-Delete all of it in one go, see that the cloud has no VM and no snapshot left, and bring it all back:
+Delete all of it in one go, see that the cloud has no VM and no snapshot left ("vms":[] and "snapshots":[]), and bring it all
+back:
 
   kubectl delete gpucloud --all
   curl {cloud}/_sim/world
   kubectl apply {manifests}
+  kubectl wait gpucloud --all --for=condition=Ready --timeout=3m
 
 The Secret stays. If you delete it, too, this makes it again:
 

@@ -5,6 +5,7 @@ It must not know where objects come from nor where text goes.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WIDTH = 100
+_TERMINAL = 80  # columns
 HEADINGS = ("KIND", "NAME", "READY", "REASON", "STATE", "ADDRESS", "AGE")
 _INDENT = "  "
 _GAP = "  "
@@ -77,7 +79,7 @@ def table(rows: Sequence[Row], now: datetime) -> list[Line]:
     lines = [Line(_columns(HEADINGS, widths), "heading")]
     for one, texts in zip(rows, cells, strict=True):
         lines.append(Line(_columns(texts, widths), one.mood))
-        lines.append(Line(cut(f"{_INDENT}{one.message}"), "note"))
+        lines += [Line(line, "note") for line in _message(one.message, _INDENT)]
     return lines
 
 
@@ -88,7 +90,7 @@ def changes(before: Mapping[Key, Row], after: Mapping[Key, Row], elapsed: float)
         facts, message = _said(now)
         if key not in before or _said(before[key]) != (facts, message):
             lines.append(_line(elapsed, key, facts))
-            lines += [cut(f"{'':8}{message}")] if message else []
+            lines += _message(message, " " * 8)
     return lines + [_line(elapsed, key, "gone") for key in before if key not in after]
 
 
@@ -101,6 +103,11 @@ def age(one: Row, now: datetime) -> str:
 def cut(text: str) -> str:
     """Keep a line within the width; an ellipsis shows that there was more."""
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _message(text: str, indent: str) -> list[str]:
+    """Return a message whole, since its end says what to do; it fits a terminal of 80 columns."""
+    return textwrap.wrap(text, _TERMINAL, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _said(one: Row) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpucloud import flags
+from gpucloud.cli import variables
 from gpucloud.cloud.errors import one_line
 from gpucloud.settings import SettingsError
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print a line each, and say by the exit code whether all is well."""
+    variables.tell("check", flags.variables())
     try:
         chosen = flags.load(vars(args))
     except SettingsError as error:
@@ -50,8 +52,14 @@ def run(args: argparse.Namespace) -> int:
         return UNWELL
 
 
+def _mark(item: Finding) -> str:
+    if not item.well:
+        return "FAILED"
+    return "ok" if item.looked else "note"
+
+
 def show(findings: Sequence[Finding]) -> int:
     """Print what was found; answers the exit code."""
     for item in findings:
-        print(f"{'ok' if item.well else 'FAILED':6} {item.what}: {one_line(item.words)}")
+        print(f"{_mark(item):6} {item.what}: {one_line(item.words)}")
     return WELL if all(item.well for item in findings) else UNWELL

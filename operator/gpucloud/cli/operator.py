@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from gpucloud import flags
@@ -41,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         chosen = flags.load(vars(args))
     except SettingsError as error:
+        variables.tell("operator", flags.variables())
         print(f"gpucloud operator: {error}", file=sys.stderr)
         return 2
     from gpucloud import app  # noqa: PLC0415 - kopf takes half a second to import; wrong flags should not
 
-    mine = {name: value for name, value in os.environ.items() if not name.startswith(variables.OF_SIM)}
-    return app.run(chosen, variables.without_effect(mine, flags.variables(), all_of=variables.PREFIX))
+    return app.run(chosen, variables.of_operator(flags.variables()))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from gpucloud import flags
+from gpucloud.cli import variables
 from gpucloud.cloud.errors import one_line
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
 from gpucloud.reconcile.price import is_billed_state
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print, and say by the exit code what was found."""
+    variables.tell("orphans", flags.variables())
     try:
         chosen = _chosen(args)
     except SettingsError as error:
@@ -80,8 +82,10 @@ def _chosen(args: argparse.Namespace) -> Settings:
 
 def show(report: Report, form: str) -> int:
     """Print the report, its failures to standard error, and answer the exit code."""
-    if form == "table":
+    if form == "table" and report.accounts:  # else nothing was looked at
         print(as_text(report))
+    elif form == "table":
+        print("Nothing was looked at, so there may be orphans.")
     else:
         document = as_document(report)
         print(json.dumps(document, indent=2) if form == "json" else yaml.safe_dump(document, sort_keys=False).rstrip())
@@ -89,7 +93,8 @@ def show(report: Report, form: str) -> int:
         print(f"gpucloud orphans: account {account}: {one_line(why)}", file=sys.stderr)
     if not report.accounts and not report.failures:
         print(
-            "gpucloud orphans: there is no account to look with: set GPUCLOUD_API_KEY, or let it read the GpuCloudAccounts",
+            "gpucloud orphans: there is no account to look with: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the "
+            "GpuCloudAccounts and their Secrets",
             file=sys.stderr,
         )
     if report.failures or not report.accounts:

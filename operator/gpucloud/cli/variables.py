@@ -6,6 +6,8 @@ mistake. A name may be meant for another command of ours, too.
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.spelling import nearest, question
@@ -39,6 +41,18 @@ def without_effect(environ: Mapping[str, str], known: Collection[str], *, all_of
         if near or (all_of and name.startswith(all_of)):
             meant = question(PREFIX + one for one in near)
             yield f"The environment variable {name} has no effect: no setting has that name.{meant} Correct it, or unset it."
+
+
+def of_operator(known: Collection[str]) -> list[str]:
+    """Return a sentence on each variable that the operator's settings do not know. ``known``: those that they know."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(OF_SIM)}
+    return list(without_effect(mine, known, all_of=PREFIX))
+
+
+def tell(command: str, known: Collection[str]) -> None:
+    """Print these sentences to standard error: before what may have come of them."""
+    for words in of_operator(known):
+        print(f"gpucloud {command}: warning: {words}", file=sys.stderr)
 
 
 def _is_of_service(name: str, environ: Mapping[str, str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,21 @@ async def run(tasks: Collection[asyncio.Task[Any]], unwatched: asyncio.Future[as
 
 def _failed(task: asyncio.Task[Any]) -> bool:
     return not task.cancelled() and task.exception() is not None
+
+
+def deleted_definition(error: BaseException | None) -> str | None:
+    """Return the name of the custom resource definition that the watch missed when it ended; None if it ended otherwise."""
+    answer = None if error is None else error.__cause__  # kopf's own errors do not say what was asked
+    if not isinstance(answer, aiohttp.ClientResponseError) or answer.status != HTTPStatus.NOT_FOUND:
+        return None
+    return f"{answer.request_info.real_url.name}.{GROUP}"
+
+
+def without_known_traceback(record: logging.LogRecord) -> bool:
+    """Take the traceback off kopf's record of a watch that a deleted definition has ended; a filter: it keeps all."""
+    if record.exc_info and deleted_definition(record.exc_info[1]) is not None:
+        record.exc_info = None
+    return True
 
 
 def connect() -> kopf.ConnectionInfo:

@@ -43,6 +43,12 @@ def test_the_exit_code_tells_what_is_known(report, code, why, form, capsys):
     assert bool(capsys.readouterr().err) is (code == 1)
 
 
+@pytest.mark.parametrize("failures", [(), (FAILURE,)])
+def test_where_nothing_was_looked_at_nothing_reassures(failures, capsys):
+    show(a_report(accounts=(), failures=failures), "table")
+    assert capsys.readouterr().out == "Nothing was looked at, so there may be orphans.\n"
+
+
 def test_an_unknown_option_shows_the_options_that_there_are(capsys):
     with pytest.raises(SystemExit) as end:
         main(["orphans", "--format", "yaml"])

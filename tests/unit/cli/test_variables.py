@@ -43,6 +43,16 @@ def test_a_variable_without_effect_is_told(environ, known, all_of, told, why):
     assert all(words in sentence for words, sentence in zip(told, found, strict=True)), found
 
 
+@pytest.mark.parametrize("command", ["operator", "check", "orphans"])
+def test_it_is_told_before_the_error_that_may_have_come_of_it(command, monkeypatch, capsys):
+    monkeypatch.delenv("GPUCLOUD_ENDPOINT", raising=False)
+    monkeypatch.setenv("GPUCLOUD_ENDPONT", "default=https://cloud.example")
+    assert main([command]) == 2
+    warning, error = capsys.readouterr().err.splitlines()
+    assert "GPUCLOUD_ENDPONT has no effect" in warning
+    assert "or set GPUCLOUD_ENDPOINT" in error
+
+
 def test_no_value_is_repeated():
     assert "made-up" not in "".join(without_effect({"GPUCLOUD_API_KEYS": "made-up"}, OPERATOR, all_of=PREFIX))
 

@@ -104,7 +104,7 @@ async def test_a_taken_port_is_told():
     first, second = Endpoints(Engine()), Endpoints(Engine())
     port, _ = await first.start(Settings(endpoint=ENDPOINT, metrics_port=0, health_port=0))
     try:
-        with pytest.raises(OSError, match="address"):
+        with pytest.raises(OSError, match="is in use"):
             await second.start(Settings(endpoint=ENDPOINT, metrics_port=port, health_port=0))
     finally:
         await first.stop()

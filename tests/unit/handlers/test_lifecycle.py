@@ -3,11 +3,25 @@
 import asyncio
 import contextlib
 import itertools
+import logging
 
+import aiohttp
 import kopf
 import pytest
+import yarl
+from multidict import CIMultiDict, CIMultiDictProxy
 
-from gpucloud.handlers.lifecycle import NoDiffBase, NoProgress, PatientBackoff, connect, first_failure, run, settings
+from gpucloud.handlers.lifecycle import (
+    NoDiffBase,
+    NoProgress,
+    PatientBackoff,
+    connect,
+    deleted_definition,
+    first_failure,
+    run,
+    settings,
+    without_known_traceback,
+)
 from gpucloud.kinds.meta import FINALIZER
 
 
@@ -35,6 +49,31 @@ async def test_kopfs_end_ends_nothing_else():
     assert await run([root, asyncio.create_task(asyncio.sleep(0))], first_failure()) is None
     assert (root.cancelled(), ours.done()) == (True, False)
     ours.cancel()
+
+
+def missed(status=404):
+    """As kopf raises it: the answer to its request is the cause."""
+    url = yarl.URL("https://10.0.0.1/apis/gpucloud.dev/v1alpha1/gpuvms?watch=true")
+    asked = aiohttp.RequestInfo(url, "GET", CIMultiDictProxy(CIMultiDict()), url)
+    error = RuntimeError("404 page not found")
+    error.__cause__ = aiohttp.ClientResponseError(asked, (), status=status)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "definition", "why"),
+    [
+        (missed(), "gpuvms.gpucloud.dev", "the kind that it watched is no more"),
+        (missed(403), None, "its rights were taken"),
+        (RuntimeError("else"), None, "something else"),
+        (None, None, "it ended without an error"),
+    ],
+)
+def test_a_deleted_definition_is_told_from_other_ends_and_without_a_traceback(error, definition, why):
+    assert deleted_definition(error) == definition, why
+    record = logging.makeLogRecord({"exc_info": None if error is None else (type(error), error, None)})
+    assert without_known_traceback(record)
+    assert bool(record.exc_info) is (error is not None and definition is None)
 
 
 async def fails():

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of one check: its subject, whether it passed, and a message."""
+    """Result of one check: its subject, whether it passed, and a message. ``looked``: whether there was anything to look at."""
 
     what: str
     well: bool
     words: str
+    looked: bool = True
 
 
 async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
@@ -50,7 +51,8 @@ async def _cloud(settings: Settings) -> Finding:
     """Send, with the operator's own account, the one read that every credential should be allowed."""
     own = credential(settings.credentials)
     if own is None:
-        return Finding("cloud", well=True, words="not asked: the operator has no account of its own")
+        words = "not asked: the operator has no account of its own; to have it asked, set GPUCLOUD_API_KEY_FILE=FILE"
+        return Finding("cloud", well=True, words=words, looked=False)
     try:
         async with open_reader(settings.own_endpoint, own, options=client_options(settings)) as client:
             clusters = await client.get_all_clusters()

@@ -7,13 +7,12 @@ token is picked up.
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import orjson
-
+from gpucloud.engine.kube.documents import encoded, parsed
 from gpucloud.engine.kube.paths import EVENTS, LEASES, core_path, list_paths, object_path
 from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
 from gpucloud.engine.runtime.supervisor import being_cancelled
@@ -40,7 +39,7 @@ class KubeError(Exception):
     """The apiserver answered with an error, or (status 0) did not answer."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
-        super().__init__(f"{status} {reason}: {message[:500]}")
+        super().__init__(f"{status} {reason}: {message[:500]}" if status else f"{message[:500]} ({reason})")
         self.status = status
         self.reason = reason
 
@@ -332,16 +331,16 @@ class KubeClient:
         accept: str = "application/json",
     ) -> Any:
         sent = {"Content-Type": content_type, "Accept": accept}
-        data = None if body is None else _encoded(body)
+        data = None if body is None else encoded(body)
         async with self._gate:
             authorization = self._authorization or self._log_in()
             answer = await self._send(method, path, data, sent | authorization)
             if answer.status == 401:  # the token was rotated: log in again once, for all calls that got a 401
                 renewed = self._log_in() if self._authorization is authorization else self._authorization
                 answer = await self._send(method, path, data, sent | (renewed or {}))
-        document = _parsed(answer.text)
+        document = parsed(answer.text)
         if not 200 <= answer.status < 300:  # redirects are not followed, and their empty answers are no objects
-            raise KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
+            raise _refusal(answer, document, path)
         return document
 
     def _log_in(self) -> dict[str, str]:
@@ -369,6 +368,16 @@ class KubeClient:
         return answer
 
 
+def _refusal(answer: KubeAnswer, document: dict[str, Any], path: str) -> KubeError:
+    """Return the error of an answer. A 404 that is no document is of an apiserver without the resource."""
+    if answer.status == HTTPStatus.NOT_FOUND and not document and path.startswith(f"/apis/{GROUP}/"):
+        words = (
+            "the apiserver does not know this resource; install the custom resource definitions: kubectl apply --server-side"
+        )
+        return KubeError(answer.status, "NoDefinition", f"{words} -f crds/")
+    return KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
+
+
 def versioned(found: dict[str, Any]) -> dict[str, Any]:
     """Return the object if it has a resourceVersion, which the next write needs; else the answer is malformed."""
     if not (found.get("metadata") or {}).get("resourceVersion"):
@@ -383,18 +392,3 @@ def _asked_pause(retry_after: str) -> float:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _encoded(body: Any) -> str:
-    try:
-        return orjson.dumps(body).decode()
-    except TypeError:  # a lone surrogate, which only a JSON escape can carry
-        return json.dumps(body, separators=(",", ":"))
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        document = orjson.loads(text)
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}

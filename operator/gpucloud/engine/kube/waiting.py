@@ -27,7 +27,7 @@ async def wait_for_apiserver(ask: Callable[[], Awaitable[T]]) -> T:
             hint = (
                 "are the CRDs installed (kubectl apply --server-side -f crds/)?"
                 if error.gone
-                else "is the apiserver up, and may we read?"
+                else "check KUBECONFIG, the network, and the operator's rights; it is tried again"
             )
             log.warning("cannot start yet", error=str(error), hint=hint)
             await asyncio.sleep(START_RETRY_SECONDS)

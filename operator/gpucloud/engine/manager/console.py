@@ -19,6 +19,7 @@ from aiohttp import web
 from gpucloud.cloud.errors import CloudError
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.manager import reads
+from gpucloud.engine.manager.listening import listen
 from gpucloud.kinds import gpucloudaccount, gpuvm
 from gpucloud.kinds.common import CloudSpec, CloudStatus, OrderState
 from gpucloud.kinds.meta import GROUP
@@ -97,9 +98,7 @@ class Console:
         app.router.add_get(f"{place}/offers", self._answering(self._own_offers))
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", port).start()
-        bound: int = self._runner.addresses[0][1]
-        return bound
+        return await listen(self._runner, "127.0.0.1", port, "--console-port")
 
     async def stop(self) -> None:
         """Close the port."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from gpucloud.engine.manager.listening import listen
+
 if TYPE_CHECKING:
     from gpucloud.engine.manager.manager import Engine
     from gpucloud.settings import Settings
@@ -48,27 +50,27 @@ class Endpoints:
         Raises:
             OSError: a port is taken.
         """
-        metrics = await self._serve(settings.bind_address, settings.metrics_port, {"/metrics": self._metrics})
-        health = await self._serve(
-            settings.bind_address, settings.health_port, {"/healthz": self._alive, "/readyz": self._ready}
+        address = settings.bind_address
+        metrics = await self._runner({"/metrics": self._metrics})
+        health = await self._runner({"/healthz": self._alive, "/readyz": self._ready})
+        return (
+            await listen(metrics, address, settings.metrics_port, "--metrics-port"),
+            await listen(health, address, settings.health_port, "--health-port"),
         )
-        return metrics, health
 
     async def stop(self) -> None:
         """Close both ports."""
         for runner in self._runners:
             await runner.cleanup()
 
-    async def _serve(self, address: str, port: int, routes: dict[str, web.Handler]) -> int:  # type: ignore[name-defined]
+    async def _runner(self, routes: dict[str, web.Handler]) -> web.AppRunner:  # type: ignore[name-defined]
         app = web.Application()
         for path, handler in routes.items():
             app.router.add_get(path, handler)
         runner = web.AppRunner(app, access_log=None)
         self._runners.append(runner)
         await runner.setup()
-        await web.TCPSite(runner, address, port).start()
-        bound: int = runner.addresses[0][1]
-        return bound
+        return runner
 
     async def _metrics(self, _request: web.Request) -> web.Response:
         return web.Response(body=generate_latest(self._engine.metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

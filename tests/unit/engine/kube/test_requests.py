@@ -69,6 +69,13 @@ async def test_refusals_by_kind(server, kube, status, conflict, gone):
     assert len(str(error)) < 600
 
 
+async def test_an_apiserver_without_our_definitions_is_told_with_the_way_out(server, kube):
+    server.answer = lambda _seen: (404, "404 page not found")
+    with pytest.raises(KubeError, match=r"404 NoDefinition: .* kubectl apply --server-side -f crds/") as caught:
+        await kube.find("gpuvms", "team", "train")
+    assert caught.value.gone
+
+
 async def test_a_release_whose_test_failed_is_a_conflict(server, kube):
     server.answer = lambda _seen: (422, {"reason": "Invalid", "message": "test failed"})
     with pytest.raises(KubeError) as caught:
