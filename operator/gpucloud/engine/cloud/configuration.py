@@ -40,7 +40,8 @@ def credential(found: Credentials) -> ApiKey | Login | None:
         try:
             return ApiKey(found.api_key.get_secret_value())
         except ValueError as error:
-            raise SettingsError(f"GPUCLOUD_API_KEY cannot be used: {error}. Copy the key from the dashboard again") from None
+            words = "the key of GPUCLOUD_API_KEY, or in the file of GPUCLOUD_API_KEY_FILE, cannot be used"
+            raise SettingsError(f"{words}: {error}. Copy the key from the dashboard again") from None
     if found.username and found.password:
         return Login(found.username.get_secret_value(), found.password.get_secret_value())
     return None
