@@ -58,6 +58,27 @@ CASES = [
         'Image "Ubuntu 22.04.4 LTS" is unknown.',
         "",
     ),
+    (
+        "an image, as statuses and listings spell it",
+        {"image": {"operatingSystem": "Ubuntu_22.04.4_LTS"}},
+        KNOWN,
+        'Image "Ubuntu_22.04.4_LTS" is unknown.',
+        "Did you mean image 'Ubuntu 22.04.4 LTS'?",
+    ),
+    (
+        "a slip in an image that is spelt as in listings",
+        {"image": {"operatingSystem": "Ubuntu_22.04.5_LTS"}},
+        KNOWN,
+        'Image "Ubuntu_22.04.5_LTS" is unknown.',
+        "Did you mean image 'Ubuntu 22.04.4 LTS'?",
+    ),
+    (
+        "an image, as listings spell it, where none may be shown",
+        {"image": {"operatingSystem": "Ubuntu_22.04.4_LTS"}},
+        KnownNames(),
+        'Image "Ubuntu_22.04.4_LTS" is unknown.',
+        "Did you mean image 'Ubuntu 22.04.4 LTS'?",
+    ),
     ("an image that may be new", {"image": {"operatingSystem": "Debian 13"}}, KNOWN, REFUSED, ""),
     (
         "a VPC",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile.text import NAMED, listed, printable
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,9 +49,8 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     if pool is not None and pool in words and known.pools and pool not in known.pools:
         yield _correction("resource pool", pool, known.pools, "seen")
     system = image.operating_system if image else None
-    systems = tuple(_spelt(name) for name in known.images)
-    if system is not None and system in words and systems and _spelt(system) not in systems:
-        yield _correction("image", system, systems, "in use")
+    if system is not None and system in words:
+        yield _system_correction(system, tuple(_spelt(name) for name in known.images))
     file = image.custom_file if image else None
     if file is not None and file in words and file not in known.images:
         # Listings show operating systems among the files, so none is named that is not near.
@@ -60,6 +59,14 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
         yield "spec.image.snapshot must name a snapshot in the VM's VPC and cluster."
         yield suggestion(snapshot, known.snapshots, "snapshot").lstrip()
+
+
+def _system_correction(system: str, known: tuple[str, ...]) -> str:
+    """Return the sentence on an operating system that the cloud complains of; empty if nothing better is known."""
+    spelt = _spelt(system)
+    if known and spelt not in known:
+        return _correction("image", spelt, known, "in use")
+    return "" if spelt == system else question((spelt,), "image").lstrip()
 
 
 def _correction(what: str, name: str, known: tuple[str, ...], how: str) -> str:
