@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
-from gpucloud.kinds.names import KINDS
+from gpucloud.reconcile.plugin_command import plugin_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ON, OFF = "true", "false"
-_SHORT = {item.kind: item.short for item in KINDS}
 
 
 def is_paused(annotations: Mapping[str, str]) -> bool:
@@ -29,5 +28,4 @@ def cause(annotations: Mapping[str, str]) -> str:
 
 def message(annotations: Mapping[str, str], kind: str, namespace: str, name: str) -> str:
     """Return the message of a paused object: why, and at its end the command that ends the pause."""
-    command = f"kubectl gpucloud resume {_SHORT[kind]}/{name} --namespace={namespace}"
-    return f"{cause(annotations)} To continue, remove it: {command}"
+    return f"{cause(annotations)} To continue, remove it: {plugin_command('resume', kind, namespace, name)}"

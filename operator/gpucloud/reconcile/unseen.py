@@ -136,8 +136,8 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:
         return (
-            f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. Else the "
-            "operator keeps trying."
+            f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. The "
+            "operator goes on asking, in case the cluster appears."
         )
     return (
         f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "

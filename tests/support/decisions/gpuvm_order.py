@@ -98,7 +98,7 @@ ROWS = {
         progress="Stalled",
         says=(
             "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). Did you mean 'Msc1'? Then delete this object and "
-            "create it again with spec.cluster: Msc1."
+            "create it again with spec.cluster: Msc1. The operator goes on asking, in case the cluster appears."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
@@ -291,7 +291,7 @@ ROWS = {
         {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "history": OLD},
         Reason.REJECTED,
         progress="Stalled",
-        says=("refused this order", "reconcile-requested-at"),
+        says=("refused this order", "fails again unless the cloud has changed", "kubectl gpucloud retry gvm/train --namespace=team"),
         status={"order": OrderState.REFUSED},
     ),
     "no capacity waits without a deadline": Row(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
-from gpucloud.kinds.meta import Annotation
 from gpucloud.kinds.model import MAX_MESSAGE
-from gpucloud.reconcile import evidence, retry, time_annotations
+from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, UnknownReason
+from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
-    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
-    return f"{f.correction} To try again as it is: {again}"
+    again = plugin_command("retry", f.subject.kind, f.meta.namespace, f.meta.name)
+    return f"{f.correction} The same order fails again unless the cloud has changed; to try it again: {again}"
 
 
 def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:

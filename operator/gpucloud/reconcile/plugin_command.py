@@ -1,0 +1,12 @@
+"""Commands of the kubectl plugin that a message names."""
+
+from __future__ import annotations
+
+from gpucloud.kinds.names import KINDS
+
+_SHORT = {item.kind: item.short for item in KINDS}
+
+
+def plugin_command(verb: str, kind: str, namespace: str, name: str) -> str:
+    """Return the command that gives a verb of the plugin to an object."""
+    return f"kubectl gpucloud {verb} {_SHORT[kind]}/{name} --namespace={namespace}"
