@@ -116,7 +116,7 @@ SECRETS = {
     "missing for long": a_row("seldom, and never later than this", {"secret": None}, Reason.SECRET_NOT_FOUND, wakes=5),
     "missing while its credential is in use": a_row(
         "with the finalizer switched off a Secret may go first: which one is needed again?",
-        {"secret": None, "remembered": True, "users": (SNAPSHOT, VM), "hold_secrets": False},
+        {"secret": None, "remembered": True, "users": (SNAPSHOT, VM), "hold_secrets": False, "contact": ANSWERED},
         Reason.SECRET_NOT_FOUND,
         says=(repr(SECRET), "stays in use", "Until the operator restarts"),
     ),
@@ -199,7 +199,7 @@ TENANTS = {
     ),
     "proof is not taken from a Secret that holds another": stalled(
         "the credential in use was read before",
-        {"secret": a_flawed_secret(), "remembered": True, "tenant": "acme"},
+        {"secret": a_flawed_secret(), "remembered": True, "tenant": "acme", "contact": ANSWERED},
         Reason.INVALID_SECRET,
         status={"tenant": "acme", "proven_secret": None},
         says=("stays in use",),

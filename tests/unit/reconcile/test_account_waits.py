@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Asked, CallHistory, Limits, Verb
+from gpucloud.reconcile.facts import Asked, CallHistory, Limits, UnknownReason, Verb
 from gpucloud.reconcile.gpucloudaccount import Contact, decide
 from support.accounts import (
     ANSWERED,
@@ -18,6 +18,7 @@ from support.accounts import (
     account_facts,
     an_account,
     an_account_status,
+    in_trouble,
     tried_secret,
 )
 from support.builders import NOW
@@ -142,7 +143,18 @@ def test_a_mismatch_counts_whom_it_concerns(users, says):
     assert all(words in ready.message for words in says)
 
 
-def test_a_lost_secret_says_until_when_the_old_credential_serves():
-    ready = decide(account_facts(secret=None, remembered=True, users=("GpuVM 'train'",))).status.conditions[0]
-    words = "Until the operator restarts, the old credential stays in use for what exists, and nothing new is created."
-    assert ready.message.endswith(words), ready.message
+def lost_secret(contact):
+    facts = account_facts(secret=None, remembered=True, users=("GpuVM 'train'",), contact=contact)
+    return decide(facts).status.conditions[0].message
+
+
+def test_a_lost_secret_says_until_when_the_old_credential_serves_and_how_to_create_another():
+    message = lost_secret(ANSWERED)
+    assert "Until the operator restarts, the old credential stays in use for what exists, and nothing new is created." in message
+    create = f"kubectl create secret generic {SECRET} --namespace=team --from-file=apikey=FILE"
+    assert message.endswith(f"Create it: {create}")
+
+
+@pytest.mark.parametrize("contact", [Contact(), in_trouble(UnknownReason.REFUSED)], ids=["no answer yet", "refused"])
+def test_a_credential_that_was_never_accepted_is_not_told_to_stay_in_use(contact):
+    assert "stays in use" not in lost_secret(contact)

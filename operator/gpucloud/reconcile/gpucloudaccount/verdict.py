@@ -60,10 +60,11 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
     """Check that the Secret exists, is readable, and has a credential."""
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
-        words = f.secret_trouble or (
-            f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}. Create it."
-        )
-        return working(Reason.SECRET_NOT_FOUND, words + _remembered(f))
+        if f.secret_trouble:
+            return working(Reason.SECRET_NOT_FOUND, f.secret_trouble + _remembered(f))
+        words = f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}.{_remembered(f)}"
+        create = f"kubectl create secret generic {name} --namespace={namespace} --from-file=apikey=FILE"
+        return working(Reason.SECRET_NOT_FOUND, f"{words} Create it: {create}")
     if not usable(f.secret):
         flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
         words = f"Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
@@ -130,7 +131,8 @@ def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
 
 
 def _remembered(f: AccountStateFacts) -> str:
-    if not f.remembered:
+    """Return what the credential that was read last is still used for; empty for one that the cloud never accepted."""
+    if not f.remembered or f.contact.last is None:
         return ""
     words = " Until the operator restarts, the old credential stays in use"
     gone = f.secret is None and not f.secret_trouble
