@@ -259,7 +259,8 @@ def _text(error: ErrorDetails, told: _Given) -> str:
     """What is wrong with which flag or variable, and what is expected. It repeats no secret."""
     words = _EXPECTED.get(error["type"], "").format_map(error)
     if error["type"] == "literal_error":
-        words = f"expected one of {', '.join(get_args(Settings.model_fields[str(error['loc'][0])].annotation))}"
+        choices = ", ".join(get_args(Settings.model_fields[str(error["loc"][0])].annotation))
+        words = f"expected one of {choices}, not {error['input']!r}"
     elif error["type"] == "string_pattern_mismatch":
         words = _PATTERNS[error["ctx"]["pattern"]]
     elif error["type"] == "value_error":

@@ -226,7 +226,7 @@ def test_who_shares_the_own_account_names_what_is_its_own_unless_told_or_alone(a
 
 
 def test_sharing_is_one_of_two_words():
-    with pytest.raises(SettingsError, match="--own-account-sharing: expected one of Isolated, Shared"):
+    with pytest.raises(SettingsError, match="--own-account-sharing: expected one of Isolated, Shared, not 'both'"):
         settings("--own-account-sharing", "both")
 
 

@@ -10,17 +10,21 @@ from gpucloud.cli import variables
 from gpucloud.settings import SettingsError
 
 EPILOG = """\
-The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file.
+The account: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or
+the same with _FILE naming a file.
 The cluster: KUBECONFIG, or the service account of the pod.
-Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required (the Lease was lost, or etcd was restored),
-2 the settings cannot be used, 130 Ctrl-C before it had started.
+Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required
+(the Lease was lost, or etcd was restored), 2 the settings cannot be used,
+130 Ctrl-C before it had started.
 
 examples:
   # Say what would be done, and do nothing
-  GPUCLOUD_API_KEY_FILE=cloud.key gpucloud operator --endpoint default=https://cloud.example --observe-only --log-format text
+  export GPUCLOUD_API_KEY_FILE=cloud.key
+  gpucloud operator --endpoint default=https://cloud.example --observe-only
 
   # Serve two namespaces, and refuse the eleventh VM of either
-  gpucloud operator --endpoint default=https://cloud.example --namespace ml --namespace ci --max-vms-per-namespace 10
+  gpucloud operator --endpoint default=https://cloud.example \\
+    --namespace ml --namespace ci --max-vms-per-namespace 10
 
   # Keep the settings in a file
   gpucloud operator --config settings.yaml

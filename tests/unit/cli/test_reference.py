@@ -36,6 +36,14 @@ def test_every_command_has_its_section():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_fits_a_terminal_of_80_columns(name, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_section_tells_every_flag_and_how_the_command_ends(name, capsys):
     told = helped(name, capsys)
     if name not in FLAGS_ELSEWHERE:
