@@ -239,6 +239,23 @@ def test_a_deletion_begins_with_itself_while_one_of_its_users_is_not_deleted(use
     assert world.roots(VPC) == expected, why
 
 
+GOING_ACCOUNT = an_account("default", *BLOCKED, **IN_USE_BY_VM)
+LATE = a_vm("late", "Working", "AccountNotReady", spec=BY_NAME | {"vpc": "acme"})
+
+
+def test_who_needs_an_account_in_deletion_waits_for_the_account_and_not_for_its_other_users():
+    """It is not helped when one of them is gone."""
+    vpc = a_vpc("lab", *BLOCKED, **NEEDED_BY_VM)
+    found = {cause.key: cause.waiting for cause in causes(World.of((GOING_ACCOUNT, vpc, a_vm(), LATE)))}
+    assert found == {ACCOUNT: (LATE.key,), VPC: (ACCOUNT,)}
+
+
+def test_a_cause_of_a_deletion_knows_how_many_others_that_waits_for():
+    vpc = a_vpc("lab", *BLOCKED, **NEEDED_BY_VM)
+    found = {cause.key: cause for cause in causes(World.of((GOING_ACCOUNT, vpc, a_vm(), LATE)))}
+    assert [(blocked.key, blocked.others) for blocked in found[VPC].blocked] == [(ACCOUNT, 2)]
+
+
 REASONS = st.sampled_from(["DependencyNotReady", "AccountNotReady", "DeletionBlocked", "Creating", "Rejected", "NoAccount"])
 NAMES = st.sampled_from(["a", "b", "c"])
 REFERENCES = st.fixed_dictionaries(

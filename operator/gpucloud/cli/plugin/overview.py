@@ -227,14 +227,16 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
     words = [names, "missing" if cause.thing is None else cause.standing.value, _reason(cause)]
     yield Line("  ".join(word for word in words if word), "  ", "    ", STYLES[cause.standing])
     yield Line(_words(cause), "    ", "    ")
-    waiting = tuple(key for key in cause.waiting if key not in cause.blocked)
+    blocked = {one.key for one in cause.blocked}
+    waiting = tuple(key for key in cause.waiting if key not in blocked)
     if waiting:
         names = ", ".join(str(key) for key in waiting[:NAMED_WAITERS])
         more = f" and {len(waiting) - NAMED_WAITERS} more" if len(waiting) > NAMED_WAITERS else ""
         verb = "waits" if len(waiting) == 1 else "wait"
         yield Line(f"{len(waiting)} {verb} for it: {names}{more}", "    ", "    ")
-    for key in cause.blocked:
-        yield Line(f"{key} is deleted when {cause.key} is gone.", "    ", "    ")
+    for one in cause.blocked:
+        users = f"{cause.key} and {plural(one.others, 'other object')} are" if one.others else f"{cause.key} is"
+        yield Line(f"{one.key} is deleted when {users} gone.", "    ", "    ")
     if cause.is_in_use and cause.key.kind != ACCOUNT:
         yield Line(f"To keep it in the cloud, and delete the object now: {cause.key.command('retain')}", "    ", "    ")
 

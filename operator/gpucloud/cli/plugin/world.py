@@ -127,21 +127,21 @@ class World:
         """Where the waiting begins: objects that wait for no other. Of a ring of waits, the object itself.
 
         An object in deletion that others still use is one, too, unless all of them are being deleted: a person decides
-        between them, and its own message names them.
+        between them, and its own message names them. Who needs that object is not helped when one of its users is gone.
         """
-        seen, leaves, todo = {key}, [], [key]
+        seen, leaves, todo = {key}, [], [(key, False)]
         while todo:
-            here = todo.pop()
+            here, needed = todo.pop()
             further = self.waits_for(self.things[here]) if here in self.things else ()
             if self.is_in_use(here):
-                further = tuple(user for user in further if self._is_going(user))
+                further = () if needed else tuple(user for user in further if self._is_going(user))
                 leaves.append(here)
             elif not further:
                 leaves.append(here)
             for following in further:
                 if following not in seen:
                     seen.add(following)
-                    todo.append(following)
+                    todo.append((following, not self.is_user(following, here)))
         return tuple(sorted(leaves)) or (key,)
 
     def is_in_use(self, key: Key) -> bool:
@@ -160,6 +160,10 @@ class World:
         blocked = item is not None and item.deleting is not None and reason(item) == Reason.DELETION_BLOCKED
         return blocked and item is not None and key in self._users(item)
 
+    def count_users(self, key: Key) -> int:
+        """How many objects use this one."""
+        return len(self._users(self.things[key]))
+
     def _users(self, item: Thing) -> tuple[Key, ...]:
         """The objects that block this one's deletion: those that need it as long as they exist, or until they are Ready."""
         return tuple(other.key for other in self.things.values() if self._needs(other, item))
@@ -174,13 +178,21 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
+class Blocked:
+    """An object in deletion that goes when all its users are gone: one of them is the cause, and these are the others."""
+
+    key: Key
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """Where a waiting begins: an object that is missing, not as asked, or in use of what is to go; and who waits for it."""
 
     key: Key
     thing: Thing | None
     waiting: tuple[Key, ...]
-    blocked: tuple[Key, ...] = ()  # of these: objects in deletion that go when this one is gone
+    blocked: tuple[Blocked, ...] = ()  # of these: objects in deletion that this one uses
     suggestion: str = ""  # of what is missing: the object that may be meant, as a question
     is_in_use: bool = False  # it is being deleted, and waits for an object that is not
 
@@ -208,7 +220,7 @@ def causes(world: World) -> tuple[Cause, ...]:
             key,
             world.things.get(key),
             tuple(sorted(keys)),
-            tuple(sorted(other for other in keys if world.is_user(key, other))),
+            tuple(Blocked(other, world.count_users(other) - 1) for other in sorted(keys) if world.is_user(key, other)),
             "" if key in world.things else suggestion(key.name, world.names(key.kind, key.namespace)),
             world.is_in_use(key),
         )
