@@ -128,16 +128,16 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             {"leases": None},
             NOTE,
             "operator",
-            "Whether an operator runs now cannot be told: you may not see the Leases in namespace 'operators'",
+            "You may not see the Leases in namespace 'operators', so it cannot be seen whether an operator runs; the status",
         ),
         (
             {"leases": None, "things": (), "watched": None},
             NOTE,
             "operator",
-            "Whether an operator runs now and watches namespace 'team' cannot be told: you may not see the Leases",
+            "so it cannot be seen whether an operator runs and watches namespace 'team'.",
         ),
-        ({"leases": ()}, NOTE, "operator", "cannot be told: no Lease of one is in namespace 'operators'"),
-        ({"leases": (), "things": ()}, NOTE, "operator", "cannot be told"),
+        ({"leases": ()}, NOTE, "operator", "No Lease was found in namespace 'operators', so it cannot be seen whether"),
+        ({"leases": (), "things": ()}, NOTE, "operator", "so it cannot be seen whether an operator runs."),
         (
             {"things": (a_vm(**asked("restart")),)},
             WARNING,
@@ -326,6 +326,13 @@ def test_a_secret_that_is_being_deleted_is_replaced_by_a_copy():
 def test_a_young_object_gives_the_operator_time():
     young = replace(a_vm("train", "Unseen"), created=NOW - timedelta(seconds=30))
     assert examine(replace(WELL, things=(young,))) == ()
+
+
+def test_an_operator_that_has_looked_at_nothing_is_told_once():
+    """The error says that none runs, or none watches: a note that this cannot be seen would take it back."""
+    new = replace(a_vm("train", "Unseen"), created=NOW - timedelta(minutes=5))
+    (found,) = examine(replace(WELL, things=(new,), leases=()))
+    assert "No operator has looked at GpuVM/train within a minute" in found.message
 
 
 def test_the_gravest_stands_first():

@@ -167,7 +167,7 @@ def _answerable(item: Thing, annotation: Annotation) -> bool:
 
 
 def leaders(facts: Facts) -> Iterator[Finding]:
-    """Leases that nobody holds, or that are not renewed; and a note where there is none to be seen."""
+    """Leases that nobody holds, or that are not renewed; and a note where none is to be seen, unless an error says as much."""
     for lease in facts.leases or ():
         if not lease.holder or _is_silent(facts, lease):
             yield Finding(
@@ -177,14 +177,14 @@ def leaders(facts: Facts) -> Iterator[Finding]:
                 "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
                 "If the clock of this machine is wrong, correct it.",
             )
-    if not facts.leases:
+    if not facts.leases and next(unseen(facts), None) is None:
         where = f"in namespace {facts.operator_namespace!r}"
-        why = f"you may not see the Leases {where}" if facts.leases is None else f"no Lease of one is {where}"
+        why = f"You may not see the Leases {where}" if facts.leases is None else f"No Lease was found {where}"
+        old = "; the status may be old" if facts.things else ""
         yield Finding(
             Severity.NOTE,
             "operator",
-            f"Whether an operator runs now{_and_watches(facts)} cannot be told: {why}. If none does, the objects show what the "
-            "last one wrote.",
+            f"{why}, so it cannot be seen whether an operator runs{_and_watches(facts)}{old}.",
             "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
             "Lease: look at its pods, or at the terminal in which it runs.",
         )
