@@ -43,6 +43,7 @@ class FakeApiServer:
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {}
         self.canned: dict[str, Any] = {"/api/v1/namespaces/team": {"metadata": {"name": "team"}}}
+        self.unserved: tuple[int, Any] | None = None  # the answer to whatever is of our group, without our CRDs
         self.refused: dict[str, int] = {}  # a beginning of a path -> status
         self.calls: list[tuple[str, str, Any, dict[str, str]]] = []
         self.headers: list[list[tuple[str, str]]] = []  # of each call, with those that stand more than once
@@ -145,10 +146,11 @@ class FakeApiServer:
                     server.on_read()
                 query = parse_qs(parts.query)
                 assert all(len(values) == 1 for values in query.values())
-                status, answer = server.answer(self.command, parts.path, body)
+                ours = server.unserved if parts.path.startswith(PREFIX) else None
+                status, answer = ours or server.answer(self.command, parts.path, body)
                 if "labelSelector" in query and parts.path.startswith(PREFIX) and "items" in answer:
                     answer = {**answer, "items": _labelled(answer["items"], query["labelSelector"][0])}
-                text = json.dumps(answer).encode()
+                text = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(text)))

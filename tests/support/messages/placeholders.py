@@ -41,8 +41,9 @@ _TEXTS = [
     (r"(kubectl delete) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
     (r"(kubectl get gpucloud) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
+    (r"(kubectl create secret generic) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
-    (r"(kubectl gpucloud resume \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
+    (r"(kubectl gpucloud (?:resume|retry) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     # The words of others.
     (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
     (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),

@@ -6,6 +6,7 @@ import pytest
 
 import gpucloud
 from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verbs.explain import explanations
 
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
@@ -27,6 +28,13 @@ def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys, word):
     assert entry.main(["explain", word]) == 2
     err = capsys.readouterr().err
     assert "'kubectl gpucloud explain' lists all. Did you mean 'WaitingForCapacity'?" in err
+
+
+@pytest.mark.parametrize("how", Standing)
+def test_a_word_that_status_shows_is_explained(capsys, how):
+    """Some of them stand where other objects have a reason."""
+    assert entry.main(["explain", how.value.lower()]) == 0
+    assert capsys.readouterr().out.startswith(f"{how.value}\n")
 
 
 def test_all_reasons_are_listed(capsys):

@@ -191,6 +191,19 @@ def test_what_blocks_a_deletion_and_goes_is_named_as_its_cause():
     assert "waits for it" not in text
 
 
+def test_a_deletion_that_waits_for_several_says_for_how_many():
+    """Else a person deletes the one that is named, and waits for nothing."""
+    account = an_account("default", "Deleting", "DeletionBlocked", message="Still used by GpuVpc 'lab' and others.")
+    going = a_vpc("lab", "Deleting", "DeletionBlocked", message=NEEDED)
+    by_name = {"cluster": "Msc1", "vpc": "acme"}
+    waits = [a_vm(f"x{number}", "Working", "AccountNotReady", spec=by_name) for number in range(20)]
+    page = text_of(overview.as_lines(World.of((account, going, a_vm("train"), *waits)), NOW))
+    causes = page[: page.index("Objects")]
+    assert "GpuCloudAccount/default is deleted when GpuVpc/lab and 21 other objects are gone." in causes
+    assert "20 wait for it: GpuVM/x0" in causes
+    assert "1 waits for it" not in causes
+
+
 @pytest.mark.parametrize(
     ("blocked", "keep"),
     [
@@ -216,7 +229,7 @@ def test_a_deletion_that_no_operator_has_seen_says_so_and_what_to_run():
     left = a_vm("train", "Deleting", "Running", status={"observedGeneration": 1})
     page = text_of(overview.as_lines(World.of((left,)), NOW))
     assert "Running" not in page
-    assert "The operator has not seen the deletion yet. If it has not within a minute" in page
+    assert "The operator has not seen the deletion yet. If this lasts for a minute, no operator runs" in page
     assert "Nothing moves here?" in page
 
 

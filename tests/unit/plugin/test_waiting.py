@@ -1,5 +1,7 @@
 """When a wait ends, and how."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,11 +38,20 @@ def test_what_has_come_of_an_object(item, ready, gone, why):
 
 
 def test_an_edit_that_was_just_made_is_waited_for_without_an_alarm():
-    unseen = a_vm("train", "Unseen")
+    """The VM is not new: its status is of an older generation."""
+    unseen = replace(a_vm("train"), generation=3)
     words = judge(KEY, unseen, Aim(Goal.READY, UIDS)).words
-    assert words == "The operator has not seen generation 2 of the spec yet."
+    assert words == "The operator has not seen generation 3 of the spec yet."
     assert message(unseen).startswith(words)
     assert "kubectl gpucloud doctor" in message(unseen)
+
+
+def test_a_new_object_is_said_to_wait_for_the_first_look():
+    """Its generation says nothing to a person who has just created it."""
+    new = a_vm("train", "Unseen")
+    words = judge(KEY, new, Aim(Goal.READY, UIDS)).words
+    assert words == "Waiting for the operator's first look at it."
+    assert message(new).startswith(f"{words} If this lasts for a minute, no operator runs, or none watches namespace 'team': ")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,8 @@ def lost_secret(contact):
 
 def test_a_lost_secret_says_until_when_the_old_credential_serves_and_how_to_create_another():
     message = lost_secret(ANSWERED)
-    assert "Until the operator restarts, the old credential stays in use for what exists, and nothing new is created." in message
+    words = "Until the operator restarts, the old credential stays in use for what exists, and nothing new is created."
+    assert words in message
     create = f"kubectl create secret generic {SECRET} --namespace=team --from-file=apikey=FILE"
     assert message.endswith(f"Create it: {create}")
 

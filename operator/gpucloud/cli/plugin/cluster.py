@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.kube.access import Api
 
+APPLY_CRDS = marks.paste("kubectl apply --server-side -f crds/")
 PAGE = "500"
 LOG_LINES = "5000"
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
@@ -66,7 +67,7 @@ class Cluster:
         try:
             body = self.api.call("GET", _path(key.kind, key.namespace, key.name))
         except RefusedError as error:
-            if error.status == 404 and "could not find the requested resource" not in str(error):
+            if error.status == 404 and not error.is_unserved:
                 return None
             raise _refusal(error, f"read {key}", key.namespace) from None
         return thing(key.kind, body)
@@ -245,18 +246,23 @@ def _no_selector(selector: str, error: RefusedError) -> PluginError:
 def _refusal(error: RefusedError, what: str, namespace: str | None) -> PluginError:
     """The apiserver's refusal, and what to do about it."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
+    if error.is_unserved:
+        return NotServedError(
+            f"cannot {what} {where}: its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: "
+            f"{APPLY_CRDS}"
+        )
     advice = {
         400: "correct what it says",
         401: "log in to the cluster again",
         403: "ask for the right, or name a namespace of yours with -n",
-        404: f"install the CRDs of gpucloud-operator, if they are not; '{marks.paste('kubectl gpucloud doctor')}' says so",
+        404: "look whether it was deleted meanwhile",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
     words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
     if error.status == 403:
         return ForbiddenError(words)
-    return NotServedError(words) if error.status == 404 else PluginError(words)
+    return PluginError(words)
 
 
 def _event(body: Mapping[str, Any]) -> Event:

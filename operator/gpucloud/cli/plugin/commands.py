@@ -140,6 +140,7 @@ VERBS: dict[str, Verb] = {
                 names=("--for",),
                 default="ready",
                 choices=("ready", "gone"),
+                habits=(("delete", "gone"), ("condition=Ready", "ready")),
                 help="ready: as the spec asks. gone: deleted, and proven gone in the cloud.",
             ),
             o.TIMEOUT,

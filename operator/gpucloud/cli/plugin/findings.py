@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import accountfindings, operatorfindings, rights
-from gpucloud.cli.plugin.cluster import Right
+from gpucloud.cli.plugin.cluster import APPLY_CRDS, Right
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.effects import EFFECTS
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Key, Thing
 
-APPLY = paste("kubectl apply --server-side -f crds/")
 DELETION = timedelta(minutes=10)
 OURS = f"{GROUP}/"
 TRUTHS = {Annotation.BUY_ANYWAY: "true"}
@@ -48,7 +47,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            f"Install the CRDs of the operator's version: {APPLY}",
+            f"Install the CRDs of the operator's version: {APPLY_CRDS}",
         )
         return
     for definition in ALL_DEFINITIONS:
@@ -57,7 +56,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                f"Install the CRDs of the operator's version: {APPLY}",
+                f"Install the CRDs of the operator's version: {APPLY_CRDS}",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -74,7 +73,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {few(missing)}.",
-            f"Update the CRDs before the operator: {APPLY}",
+            f"Update the CRDs before the operator: {APPLY_CRDS}",
         )
     if more:
         yield Finding(

@@ -20,6 +20,7 @@ class Parameter:
     default: Any = None
     convert: Callable[[str], Any] = str  # raises PluginError, or ValueError with what is wrong
     choices: tuple[str, ...] = ()
+    habits: tuple[tuple[str, str], ...] = ()  # what people type here by the habit of kubectl, and the choice for it
     takes_value: bool = True
     many: bool = False
     required: bool = False

@@ -169,6 +169,12 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
     return kind, name
 
 
+def short_of(word: str) -> str:
+    """The short name of the kind that a word names; empty if it names none."""
+    kind = _kind(word)
+    return "" if kind is None else KINDS[kind].short
+
+
 def moment(value: object) -> datetime | None:
     """A time as Kubernetes writes it."""
     try:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.spelling import suggestion
+from gpucloud.cli.plugin.objects import short_of
+from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
+OBJECTS = ("vms", "vms_or_objects")  # what completes an argument that names objects
 HELP = ("-h", "--help")
 
 
@@ -54,6 +56,7 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     for item, text in options:
         value = _converted(item, text, item.names[0], program)
         chosen[item.key] = (*chosen[item.key], value) if item.many else value
+    _check_whole_names(verb, words_left, program)
     left = list(words_left)
     for item in verb.arguments:
         taken, left = (left, []) if item.many else (left[:1], left[1:])
@@ -65,6 +68,17 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     if left:
         raise UsageError(f"{left[0]!r} is one argument too many.", program)
     return chosen
+
+
+def _check_whole_names(verb: Verb, words: Sequence[str], program: str) -> None:
+    """Look for a kind and a name as two words, as kubectl takes them. A verb with several arguments is left alone.
+
+    Raises:
+        UsageError: the first word names a kind, and others follow.
+    """
+    takes_objects = len(verb.arguments) == 1 and verb.arguments[0].candidates in OBJECTS
+    if takes_objects and len(words) > 1 and short_of(words[0]):
+        raise UsageError(f"{words[0]!r} is a kind: write {short_of(words[0])}/{words[1]}.", program)
 
 
 def _long(verb: Verb, word: str, rest: Iterator[str], program: str) -> tuple[Parameter, str]:
@@ -124,7 +138,9 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
         text = next((choice for choice in item.choices if choice.lower() == text.lower()), text)
         if text not in item.choices:
             known = ", ".join(item.choices)
-            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{suggestion(text, item.choices)}", program)
+            meant = [choice for typed, choice in item.habits if typed == text]
+            near = question(meant) or suggestion(text, item.choices)
+            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{near}", program)
     try:
         return item.convert(text)
     except ValueError as error:

@@ -63,6 +63,8 @@ def is_unread(item: Thing) -> bool:
 
 def unseen(item: Thing) -> str:
     """What stands in place of a message until the operator has read the spec: as a rule for less than a second."""
+    if item.deleting is None and item.observed < 0:
+        return "Waiting for the operator's first look at it."
     what = "the deletion" if item.deleting is not None else f"generation {item.generation} of the spec"
     return f"The operator has not seen {what} yet."
 
@@ -71,7 +73,7 @@ def message(item: Thing) -> str:
     """What its status says, whole: of Stalled if that stands, of Reconciling, else of Ready."""
     if is_unread(item):
         return (
-            f"{unseen(item)} If it has not within a minute, none runs, or none watches namespace {item.key.namespace!r}: "
+            f"{unseen(item)} If this lasts for a minute, no operator runs, or none watches namespace {item.key.namespace!r}: "
             f"{marks.paste(f'kubectl gpucloud doctor --namespace={item.key.namespace}')}"
         )
     for kind in (ConditionType.STALLED, ConditionType.RECONCILING, ConditionType.READY):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, UnansweredError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.show import tell
 from gpucloud.cli.plugin.verdicts import Goal, Outcome, judge, total
 
@@ -40,9 +41,17 @@ def wait(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, timeout: floa
     for key, verdict in verdicts.items():
         print(f"{key}: {_outcome_words(verdict, aim.goal)}")
     if code is ExitCode.TIMED_OUT:
-        left = sum(verdict.outcome is Outcome.PENDING for verdict in verdicts.values())
-        tell(f"after {timeout:g} s {left} of {len(verdicts)} are not {aim.goal.value} yet: raise --timeout, or see status.")
+        left = [key for key, verdict in verdicts.items() if verdict.outcome is Outcome.PENDING]
+        count = f"{len(left)} of {len(verdicts)} are not {aim.goal.value} yet"
+        tell(f"after {timeout:g} s {count}: raise --timeout, or see '{_status_command(left)}'.")
     return code
+
+
+def _status_command(keys: list[Key]) -> str:
+    """The command that shows these objects of one namespace."""
+    if len(keys) == 1:
+        return keys[0].command("status")
+    return paste(f"kubectl gpucloud status --namespace={keys[0].namespace}")
 
 
 def _looked(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, before: Mapping[Key, Verdict]) -> Mapping[Key, Verdict]:

@@ -13,11 +13,17 @@ FIELD_MANAGER = "kubectl-gpucloud"
 
 
 class RefusedError(Exception):
-    """The apiserver answered with an error."""
+    """The apiserver answered with an error. ``reason``: its word for it, empty if the answer has none."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.status = status
+        self.reason = reason
+
+    @property
+    def is_unserved(self) -> bool:
+        """Whether the apiserver serves no such kind; it then answers with plain text, or with words of its own."""
+        return self.status == 404 and (self.reason != "NotFound" or "could not find the requested resource" in str(self))
 
 
 class ConfigError(Exception):

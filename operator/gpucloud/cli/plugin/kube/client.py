@@ -72,7 +72,8 @@ class KubeApi:
         except (OSError, http.client.HTTPException) as error:
             raise UnansweredError(f"the cluster at {self.host} does not answer ({_cause(error)}): {CHECK}") from None
         if not 200 <= status < 300:
-            raise RefusedError(status, clean(str(_parsed(text).get("message") or f"HTTP {status}")))
+            answer = _parsed(text)
+            raise RefusedError(status, clean(str(answer.get("message") or f"HTTP {status}")), str(answer.get("reason") or ""))
         return text
 
 

@@ -11,6 +11,7 @@ from gpucloud.cli.plugin import marks, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.plugin.standing import MEANINGS, Standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.spelling import suggestion
 
@@ -37,7 +38,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     if reason is None:
         found = list(known.values())
     else:
-        found = [known[name] for name in known if name.lower() == reason.lower()]
+        found = [row for name, row in {**_standings(), **known}.items() if name.lower() == reason.lower()]
         if not found:
             every = f"'{marks.paste('kubectl gpucloud explain')}' lists all."
             raise PluginError(f"unknown reason {clean(reason)!r}: {every}{suggestion(reason, known)}", ExitCode.MISUSED)
@@ -54,6 +55,21 @@ def explanations() -> Mapping[str, Explanation]:
     """Every reason, in the order of the page."""
     rows: list[Explanation] = json.loads(REASONS.read_text(encoding="utf-8"))
     return {row["reason"]: row for row in rows}
+
+
+def _standings() -> Mapping[str, Explanation]:
+    """The words by which ``status`` says how an object stands; one of them stands alone where there is no reason yet."""
+    look = "See its reason and message: kubectl gpucloud status. More of a reason: kubectl gpucloud explain REASON."
+    wait = "Wait for a minute. If it stays, no operator runs, or none watches the namespace: kubectl gpucloud doctor."
+    return {
+        word.value: {
+            "reason": word.value,
+            "conditions": "none: a word of kubectl gpucloud status for how an object stands",
+            "meaning": meaning,
+            "whatToDo": wait if word is Standing.UNSEEN else look,
+        }
+        for word, meaning in MEANINGS.items()
+    }
 
 
 def _conditions(row: Explanation) -> str:
