@@ -137,7 +137,7 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     if same is not None and cluster not in known:
         return (
             f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. The "
-            "operator goes on asking, in case the cluster appears."
+            "operator keeps trying, in case the cluster appears."
         )
     return (
         f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "

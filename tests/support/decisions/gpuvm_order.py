@@ -98,7 +98,7 @@ ROWS = {
         progress="Stalled",
         says=(
             "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). Did you mean 'Msc1'? Then delete this object and "
-            "create it again with spec.cluster: Msc1. The operator goes on asking, in case the cluster appears."
+            "create it again with spec.cluster: Msc1. The operator keeps trying, in case the cluster appears."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(

@@ -253,60 +253,6 @@ def test_wait_ends_with_4_when_the_time_is_over(api, plugin):
     assert "raise --timeout, or see 'kubectl gpucloud status gvm/a --namespace=team'." in err
 
 
-def test_a_wait_for_several_that_is_over_names_the_page_of_all(api, plugin):
-    api.add(a_vm_body("a", "Working"), a_vm_body("b", "Working"))
-    _, _, err = plugin("wait", "gvm/a", "gvm/b", "--timeout", "0")
-    assert "2 of 2 are not ready yet: raise --timeout, or see 'kubectl gpucloud status --namespace=team'." in err
-
-
-NOT_SERVED = {
-    "text of a server that knows no such path": (404, "404 page not found"),
-    "a Status of the apiserver": (404, {"reason": "NotFound", "message": "the server could not find the requested resource"}),
-}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *[(verb, "x") for verb in ("stop", "start", "restart", "retry", "pause", "resume", "retain", "logs", "ssh", "wait")],
-        ("snapshot", "x"),
-        ("status",),
-        ("status", "gvm/x"),
-    ],
-    ids=" ".join,
-)
-@pytest.mark.parametrize("answer", NOT_SERVED.values(), ids=NOT_SERVED)
-def test_without_the_crds_every_verb_says_so_and_how_to_install_them(api, plugin, words, answer):
-    api.unserved = answer
-    code, out, err = plugin(*words)
-    assert (code, out) == (1, "")
-    assert "its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: kubectl apply" in err
-    assert "there is no GpuVM" not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("stop", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
-        (("restart", "gpuvm", "v1"), "'gpuvm' is a kind: write gvm/v1."),
-        (("wait", "gvpc", "lab"), "'gvpc' is a kind: write gvpc/lab."),
-        (("ssh", "gvm", "--", "v1"), "there is no GpuVM/gvm"),
-    ],
-    ids=["several", "one", "of any kind", "what follows -- is a command"],
-)
-def test_a_kind_and_a_name_apart_are_answered_by_how_to_write_them(plugin, words, says):
-    code, _, err = plugin(*words)
-    assert code != 0
-    assert says in err
-
-
-@pytest.mark.parametrize(("typed", "meant"), [("delete", "gone"), ("condition=Ready", "ready")])
-def test_a_goal_by_kubectls_word_is_answered_by_ours(plugin, typed, meant):
-    code, _, err = plugin("wait", "gvm/a", f"--for={typed}")
-    assert code == 2
-    assert f"unknown value {typed!r}: use ready, gone. Did you mean {meant!r}?" in err
-
-
 def test_wait_for_gone_ends_when_it_is(api, plugin):
     api.add(a_vm_body("a", "Deleting"))
     api.on_read = lambda: len(api.calls) > 2 and api.objects.clear()
