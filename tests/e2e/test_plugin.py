@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from gpucloud.cli.plugin.cluster import OPERATOR_PODS
-from support.kstatus import ready
+from support.kstatus import condition, ready
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
 from support.simcloud import API_KEY
@@ -151,12 +151,8 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
     here.apply(gpuvm("train", configuration="no-such-configuration"))
     here.apply(gpusnapshot("before"))
     reach(here, "gpusnapshot", "before", "False/DependencyNotReady")
-    whole = next(
-        item for item in reach(here, "gpuvm", "train", "False/Rejected")["status"]["conditions"] if item["type"] == "Ready"
-    )
-    whole = (
-        f"{whole['message'].partition(': kubectl annotate')[0]}: kubectl gpucloud retry gvm/train --namespace={here.namespace}"
-    )
+    whole = condition(reach(here, "gpuvm", "train", "False/Rejected"), "Ready")["message"]
+    assert whole.endswith(f": kubectl gpucloud retry gvm/train --namespace={here.namespace}")
     done = plugin("wait", "gvm/train", "--timeout", "1h")
     assert done.returncode == 3
     assert whole in done.stdout
