@@ -161,6 +161,10 @@ class Forgiving(Witness):
         """Whether a listing that a process had since a time lacked a thing, although it is there."""
         return self._shown_to.lacked_lately(row, reader, since)
 
+    def untruly_shown(self, life: Life) -> float:
+        """When an untrue listing, as an old one, last showed what an object records: nobody can tell it from a true one."""
+        return self._shown_to.untruly_shown(LISTINGS[life.kind], life.clusters(), life.mentions)
+
     def _hidden(self, row: Row) -> list[Hidden]:
         ours = frozenset(name_of(one) for _, one, maker in self._world.cloud.live() if maker in self.books.lives)
         return self._shown_to.hidden(row, self.time_of(row), self._world.grace, ours)

@@ -13,9 +13,10 @@ from gpucloud.sim.world.snapshots import Snapshot
 from gpucloud.sim.world.vms import Vm
 from gpucloud.sim.world.vpcs import Vpc
 from simulation.cloud import name_of
+from simulation.links import LIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gpucloud.sim.messages import Request, Response
     from simulation.cloud import Row
@@ -36,6 +37,7 @@ class Shown(NamedTuple):
     at: float
     names: frozenset[str]
     vms: frozenset[tuple[str, ...]] = frozenset()
+    untrue: bool = False  # nothing in it shows that it is
 
 
 class Hidden(NamedTuple):
@@ -62,7 +64,7 @@ class Listings:
             names = frozenset(str(item.get(named)) for item in items)
             vms = frozenset(tuple(str(item.get(field)) for field in ("id", "namespace", "privateIp")) for item in items)
             cluster = next((value for name, value in request.query if name.lower() == "cluster"), "")
-            self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names, vms))
+            self._shown[(*whose, operation, cluster.casefold())].append(Shown(at, names, vms, fault in LIES))
 
     def hidden(self, row: Row, since: float, grace: float, ours: frozenset[str]) -> list[Hidden]:
         """When every plausible listing that a process had of a cluster lacked this thing for a grace, after one had shown it.
@@ -79,6 +81,15 @@ class Listings:
     def has_shown(self, row: Row, since: float, credential: str) -> bool:
         """Whether a listing by a credential has shown this thing since it was made; an empty credential: by any."""
         return any(name_of(row) in one.names for one in self._by(row, credential) if one.at > since)
+
+    def untruly_shown(self, operation: str, clusters: set[str], records: Callable[[str], bool]) -> float:
+        """When an untrue listing of one of these clusters (casefolded), or of all, last showed a name that ``records`` knows.
+
+        Minus infinity if none did.
+        """
+        had = (shown for key, shown in self._shown.items() if key[2] == operation and key[3] in clusters | {""})
+        untrue = (one for shown in had for one in shown if one.untrue)
+        return max((one.at for one in untrue if any(map(records, one.names))), default=-math.inf)
 
     def shown_from(self, row: Row, since: float) -> tuple[bool, float]:
         """Whether the first listing since a time that shows the name of a VM shows an older one, and when one shows this one.

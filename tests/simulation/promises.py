@@ -255,22 +255,21 @@ class Promises:
         """After each listing: what nobody has seen for long is not called Ready.
 
         Excused: an apiserver that could not be reached, a process that was paused, and an object that is, or that a restored
-        backup brought back unnoticed. And a process that has taken over meanwhile: nothing records when another's last listing
-        came, so it counts from its own first look.
+        backup brought back unnoticed. What an old listing has shown since. And a process that has taken over meanwhile: nothing
+        records when another's last listing came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
-        looking = self._looking.setdefault(process.name, world.loop.time())
-        if kind is None:
+        now, settings = world.loop.time(), world.scenario.settings
+        looking = self._looking.setdefault(process.name, now)
+        longest = settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS
+        seen = max(last_good, looking, world.judge.hindered_until())
+        if kind is None or now - seen < longest:
             return
-        settings, books = world.scenario.settings, world.judge.books
-        unseen = world.loop.time() - max(last_good, looking, world.judge.hindered_until())
-        if unseen < settings.blind_after_seconds + settings.poll_steady_seconds + BLIND_SECONDS:
-            return
-        for life in books.standing():
+        for life in world.judge.books.standing():
             paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
-            excused = paused or world.judge.may_be_unnoticed(life)
+            excused = paused or world.judge.may_be_unnoticed(life) or now - world.judge.untruly_shown(life) < longest
             if life.kind == kind and not excused and not life.deleting and life.ready.startswith("True/"):
-                self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {unseen:.0f} s")
+                self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {now - seen:.0f} s")
 
     def _not_again(self, process: Process, operation: str, request: Request, name: str) -> None:
         """A power call that was accepted is not sent again before its effect can show."""

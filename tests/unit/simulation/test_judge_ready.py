@@ -81,6 +81,30 @@ def test_a_listing_that_took_its_time_was_seen_when_it_came(court, fault, found)
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(
+    ("fault", "shown", "after", "found"),
+    [
+        ("list-stale", "a-x", 300.0, []),
+        ("list-stale", "a-x", 400.0, ["blind"]),
+        ("list-stale", "another", 300.0, ["blind"]),
+        ("list-more", "a-x", 300.0, ["blind"]),
+    ],
+    ids=["an old one", "long ago", "of another", "it shows that records are missing"],
+)
+def test_an_old_listing_counts_for_what_it_shows(court, fault, shown, after, found):
+    """Seed 92257849: only an old one was answered within an outage."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    asked = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+    answer = Response(200, json.dumps({"items": [{"id": shown, "namespace": "acme"}]}).encode())
+    court.judge.answered(court.operator, "GetServers", asked, Response(503), "cloud-503")
+    court.passes(200.0)
+    court.judge.answered(court.operator, "GetServers", asked, answer, fault)
+    court.passes(after)
+    court.judge.answered(court.operator, "GetServers", asked, Response(503), "cloud-503")
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("after", "found"), [(600.0, []), (900.0, ["blind"])])
 def test_an_operator_may_take_a_restored_object_for_old_news(court, after, found):
     """Seed 902195: etcd went back to a status of before an outage, which the operator had written down meanwhile."""
