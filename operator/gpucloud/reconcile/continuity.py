@@ -49,7 +49,7 @@ MATCHES: dict[Gap, dict[Likeness, Match]] = {
     gap: dict(zip(Likeness, matches, strict=True))
     for gap, matches in {
         # of a likeness:   SAME UNKNOWN CHANGED OTHER
-        Gap.WATCHED: (_S, _S, _S, _S),
+        Gap.WATCHED: (_S, _S, _S, _L),
         Gap.UNWATCHED: (_S, _S, _S, _D),
         Gap.DESTROYING: (_S, _S, _R, _R),
         Gap.LACKED: (_L, _U, _R, _R),
@@ -63,8 +63,9 @@ class Sightings:
     """In which listings this process saw the resource. Times (mono) are when a listing began."""
 
     last: float | None = None  # the last one in which it was taken for this object's; None: another process saw it last
-    back: float | None = None  # the first that shows the same again after a gap: it may be an old one
+    back: float | None = None  # the first that shows the same again after a gap, or another without one: it may be old
     other: float | None = None  # the first that shows another in its place: it may be an old one, too
+    moved: bool = False  # two have shown it under another address without a gap, which the status does not record yet
 
     @property
     def in_doubt(self) -> bool:
@@ -91,14 +92,16 @@ def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, de
 def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Match, Sightings]:
     """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
     match, last = MATCHES[gap][likeness], sightings.last
-    if match is Match.LOOK_AGAIN and not _is_after(as_of, sightings.back):
+    other = likeness is Likeness.OTHER
+    agreed = _is_after(as_of, sightings.back) or (other and sightings.moved)
+    if match is Match.LOOK_AGAIN and not agreed:
         return match, Sightings(last, back=as_of if sightings.back is None else sightings.back)
     if match is Match.DOUBTED:
         if not _is_after(as_of, sightings.other):
             return match, Sightings(last, other=as_of if sightings.other is None else sightings.other)
         match = Match.REPLACED
     if match in {Match.SAME, Match.LOOK_AGAIN}:
-        return Match.SAME, Sightings(last=as_of)
+        return Match.SAME, Sightings(last=as_of, moved=other)
     return match, Sightings(last)
 
 

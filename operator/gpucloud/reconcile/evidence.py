@@ -156,7 +156,8 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
         tracked = after_event(tracked, OrderEvent.REPLACED, now)
     if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
         return tracked
-    tracked, taken = (replace(tracked, sightings=Sightings(last)) for last in (tracked.sightings.last, found.as_of))
+    settled = replace(tracked.sightings, back=None, other=None)
+    tracked, taken = (replace(tracked, sightings=replace(settled, last=last)) for last in (settled.last, found.as_of))
     if tracked.state is OrderState.SEEN:
         return _with_id(taken, seen_id)
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}

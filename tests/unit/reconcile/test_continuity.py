@@ -93,6 +93,25 @@ def test_another_counts_when_a_second_listing_shows_it(as_of, likeness, answer, 
     assert judged(replace(SAW, other=110.0), as_of, Gap.UNWATCHED, likeness) == (answer, sightings), why
 
 
+@pytest.mark.parametrize(
+    ("as_of", "likeness", "answer", "sightings", "why"),
+    [
+        (110.0, Likeness.OTHER, Match.LOOK_AGAIN, replace(SAW, back=110.0), "it is the listing of before"),
+        (112.0, Likeness.OTHER, Match.SAME, Sightings(112.0, moved=True), "it was watched, so its address has changed"),
+        (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "seed 92257011: the first was an old one"),
+    ],
+)
+def test_another_address_of_what_is_watched_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
+    assert judged(replace(SAW, back=110.0), as_of, Gap.WATCHED, likeness) == (answer, sightings), why
+
+
+def test_another_address_is_not_doubted_again_before_the_status_records_it():
+    moved = Sightings(112.0, moved=True)
+    assert judged(moved, 114.0, Gap.WATCHED, Likeness.OTHER) == (Match.SAME, Sightings(114.0, moved=True))
+    assert judged(moved, 114.0, Gap.WATCHED, Likeness.SAME) == (Match.SAME, Sightings(114.0)), "it is recorded"
+    assert judged(moved, 114.0, Gap.UNWATCHED, Likeness.OTHER) == (Match.DOUBTED, Sightings(112.0, other=114.0))
+
+
 PRESENCES = [
     Presence(),
     Presence(shown_since=SINCE - 50),

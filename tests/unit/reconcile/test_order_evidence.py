@@ -211,6 +211,18 @@ def test_one_old_listing_after_a_gap_makes_nothing_anothers():
     assert between.sightings == Sightings(SINCE - 1)
 
 
+def test_one_old_listing_of_what_is_watched_makes_nothing_its_own():
+    """Seed 92257011: it showed a VM of before, whose address was recorded; ours was called lost after a failed listing."""
+    old, proofs = shown(SINCE + 50, shown_since=SINCE), replace(CHOSEN, likeness=Likeness.OTHER)
+    doubted = look(old, proofs)(at(S.SEEN, sightings=Sightings(SINCE + 40)))
+    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE + 40, back=SINCE + 50))
+    failed = shown(SINCE + 56, shown_since=SINCE + 56)
+    again = look(failed, CHOSEN)(doubted)
+    assert (again.state, again.sightings) == (S.SEEN, Sightings(SINCE + 56))
+    agreed = look(replace(old, as_of=SINCE + 52), proofs)(doubted)
+    assert (agreed.state, agreed.sightings) == (S.SEEN, Sightings(SINCE + 52, moved=True))
+
+
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
     assert look(shown(SINCE + 50), replace(CHOSEN, likeness=Likeness.UNKNOWN))(at(S.DESTROYING)).state is S.DESTROYING
 
