@@ -6,10 +6,12 @@ Like the judge it asks no product code. That no two live at once is judged for a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.sim.world.vms import Vm
 from simulation.cloud import place_of
+from simulation.process import EPOCH
 from simulation.rooms import Rooms
 
 if TYPE_CHECKING:
@@ -25,13 +27,20 @@ FAILURES = ("CREATE_FAILED", "FAILED")
 REPLACING = ("configuration", "resourcePool", "image", "rootDiskGiB", "storage", "nodeName", "sshKeys", "sshKeysFrom")
 
 
+class Recreation(NamedTuple):
+    """An order that followed a VM that had been seen: when, and how far the clock was ahead by which it is recorded."""
+
+    at: float
+    ahead: float
+
+
 class Recreating:
     """Looks at each VM that is made, and at each one that is destroyed for another."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._state: dict[str, str] = {}  # by UID: the state of the order in the last status
-        self._recreated: dict[str, list[float]] = {}  # by UID: when an order followed a VM that had been seen
+        self._recreated: dict[str, list[Recreation]] = {}  # by UID
         self._numbered: dict[str, dict[int, float]] = {}  # by UID: when each recreation was first recorded, by its number
         self._asking: dict[str, float] = {}  # by UID: when its spec last asked for recreation
         self._order: dict[str, object] = {}  # by UID: id of the last order
@@ -116,13 +125,14 @@ class Recreating:
         return life.uid in self.differs_since or self._world.loop.time() - until < self._world.judge.heard_within()
 
     def _recreates(self, life: Life) -> None:
-        times = self._recreated.setdefault(life.uid, [])
-        times.append(self._world.loop.time())
+        made, known = self._recreated.setdefault(life.uid, []), max(life.tampered_at, life.restored_at)
+        last = Recreation(self._world.loop.time(), self._ahead(life))
+        made.append(last)
         replaced = life.uid in self._replacing
         self._replacing.discard(life.uid)
         if not (replaced or self._asked(life)):
             self._world.judge.found("recreated", f"{life.name} is ordered again, and its spec does not ask for that")
-        if self._since(life, times, HOUR) > MOST:
+        if sum(one.at > known and _between(one, last) < HOUR for one in made) > MOST:
             self._world.judge.found("recreated", f"{life.name} is recreated more than {MOST} times within an hour")
 
     def replaces(self, life: Life, row: Row) -> bool:
@@ -181,8 +191,14 @@ class Recreating:
         """
         skews = [0.0, *(one.skew for one in self._world.processes)]
         longest = HOUR + max(skews) - min(skews)
-        times = (self._recreated.get(life.uid, ()), self._numbered.get(life.uid, {}).values())
+        times = ([one.at for one in self._recreated.get(life.uid, ())], self._numbered.get(life.uid, {}).values())
         return max(self._since(life, each, longest) for each in times) >= MOST
+
+    def _ahead(self, life: Life) -> float:
+        """By how many seconds the clock is ahead that recorded this recreation: the one of a process that comes nearest."""
+        now, times = self._world.loop.time(), life.status.get("recreations")
+        ahead = (datetime.fromisoformat(times[-1]) - EPOCH).total_seconds() - now if times else 0.0
+        return min((one.skew for one in self._world.processes), key=lambda skew: abs(ahead - skew), default=0.0)
 
     def _since(self, life: Life, times: Iterable[float], lasting: float) -> int:
         """How many of these times are so young, as far as its status could know: somebody may have changed that."""
@@ -193,6 +209,15 @@ class Recreating:
         """Whether its spec asks for recreation, or did until a moment ago."""
         now = self._world.loop.time()
         return asks(life) or (life.uid in self._asking and now - life.asked_at < self._world.judge.heard_within())
+
+
+def _between(one: Recreation, later: Recreation) -> float:
+    """How many seconds have passed; where clocks of processes differ, what the status says may be more than that.
+
+    No process knows the difference (docs/reliability.md, known limits).
+    """
+    passed = later.at - one.at
+    return max(passed, passed + later.ahead - one.ahead)
 
 
 def fields_of(life: Life) -> tuple[object, ...]:

@@ -1,19 +1,23 @@
 """Recreation: a VM is replaced only where its spec asks for that, at most three times an hour."""
 
+from datetime import timedelta
+
 import pytest
+
+from simulation.process import EPOCH, Process
 
 ASKS = {"onLoss": "Recreate"}
 
 
-def moves(court, item, state):
+def moves(court, item, state, **status):
     """An operator records the order in this state."""
     order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
-    court.writes(item, order=order | {"state": state})
+    court.writes(item, order=order | {"state": state}, **status)
 
 
-def recreates(court, item, after="Lost"):
+def recreates(court, item, after="Lost", **status):
     for state in ("Seen", after, "Intended"):
-        moves(court, item, state)
+        moves(court, item, state, **status)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +101,34 @@ def test_at_most_three_are_ordered_within_an_hour(court, between, found):
     for _ in range(4):
         court.passes(between)
         recreates(court, item)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "after", "found"),
+    [
+        (0.0, 90.0, 3480.0, ["recreated"]),
+        (0.0, 90.0, 3520.0, []),
+        (90.0, 90.0, 3520.0, ["recreated"]),
+        (90.0, 0.0, 3520.0, ["recreated"]),
+        (90.0, 0.0, 3620.0, []),
+    ],
+    ids=[
+        "too soon by both clocks",
+        "an hour by the later clock",
+        "by one clock",
+        "the later one is behind",
+        "an hour in truth",
+    ],
+)
+def test_the_hour_is_counted_by_the_clocks_of_those_who_record_it(court, first, last, after, found):
+    """Seed 92257694: the fourth was ordered by a process whose clock was ahead, and of the others only the status told."""
+    court.world.processes += [Process("operator-0.1", skew=first), Process("operator-0.2", skew=last)]
+    item = court.bought(**ASKS)
+    for clock, wait in ((first, 0.0), (first, 0.0), (first, 0.0), (last, after)):
+        court.passes(wait)
+        said = EPOCH + timedelta(seconds=court.world.loop.time() + clock)
+        recreates(court, item, recreations=[f"{said:%Y-%m-%dT%H:%M:%SZ}"])
     assert court.oracles == found
 
 
