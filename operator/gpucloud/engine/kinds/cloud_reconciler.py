@@ -227,7 +227,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if stored.spec is None:
             return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
         spec = stored.spec
-        await self._deps.default_accounts.settle(stored, self._tracker.history(stored.meta.uid).first_seen)
+        await self._deps.default_accounts.settle(stored)
         self.claim_and_watch(stored, spec)  # the referenced objects may have changed
         while True:
             account = self.account(stored, spec)

@@ -6,6 +6,7 @@ is recorded with its order, and for good.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kube.shared_reads import SharedReads
@@ -22,15 +23,25 @@ if TYPE_CHECKING:
 
 
 class DefaultAccounts:
-    """The reads, one at a time for each namespace; objects that were first seen before a read began share it."""
+    """The reads of each namespace; one answers all objects that were last shown before it began."""
 
-    def __init__(self, accounts: Accounts, kube: KubeClient, clock: Clock, show: Callable[[Mapping[str, Any]], None]) -> None:
-        """``show`` takes an account as if the watch had shown it."""
-        self._accounts, self._kube, self._show = accounts, kube, show
+    def __init__(self, accounts: Accounts, kube: KubeClient, clock: Clock, take: Callable[[Mapping[str, Any]], None]) -> None:
+        """``take`` takes an account as if the watch had shown it."""
+        self._accounts, self._kube, self._take = accounts, kube, take
         self._reads = SharedReads(self._read, clock)
+        self._clock = clock
+        self._shown: dict[str, float] = {}  # by UID: when the watch last showed another view of an object (mono)
 
-    async def settle(self, stored: CachedObject[Any, Any], first_seen: float) -> None:
-        """Return once every account ``default`` is known that was there when the object was first seen (mono).
+    def shown(self, uid: str) -> None:
+        """Note that the watch has shown another view of an object: what was applied with it may have brought the account."""
+        self._shown[uid] = self._clock.mono()
+
+    def forget(self, uid: str) -> None:
+        """Forget a deleted object."""
+        self._shown.pop(uid, None)
+
+    async def settle(self, stored: CachedObject[Any, Any]) -> None:
+        """Return once an account ``default`` is known that was there when the object was last shown.
 
         Nothing is read for an object that does not use the operator's own account, or has it in its status.
 
@@ -41,9 +52,9 @@ class DefaultAccounts:
         if spec is None or status.account is not None or self._accounts.name_for(meta, spec, status) != OWN_ACCOUNT:
             return
         if self._accounts.own is not None and self._accounts.own_serves(meta.namespace):
-            await self._reads.get(meta.namespace, first_seen)
+            await self._reads.get(meta.namespace, self._shown.get(meta.uid, -math.inf))
 
     async def _read(self, namespace: str) -> None:
         found = await self._kube.find(PLURAL, namespace, DEFAULT_ACCOUNT)
         if found is not None:
-            self._show(found)
+            self._take(found)

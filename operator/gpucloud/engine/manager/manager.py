@@ -99,6 +99,7 @@ class Engine:
         around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
         self.sessions = AccountSessions(around)
         self.references = References()
+        self._default_accounts = DefaultAccounts(self.accounts, self.kube, clock, self._take_in_account)
         self._account_reconciler: GpuCloudAccountReconciler | None = None
         self._orphans: OrphanCollector | None = None
         self._resync: Resync | None = None
@@ -212,7 +213,7 @@ class Engine:
     def _reconciler_deps(self, objects: Listers) -> ReconcilerDeps:
         return ReconcilerDeps(
             accounts=self.accounts,
-            default_accounts=DefaultAccounts(self.accounts, self.kube, self._clock, self._take_in_account),
+            default_accounts=self._default_accounts,
             objects=objects,
             references=self.references,
             kube=self.kube,
@@ -317,6 +318,7 @@ class Engine:
             self._request_resync()
         if event == "DELETED":
             self._tombstones.add(key.uid)
+            self._default_accounts.forget(key.uid)
         elif key.uid in self._tombstones:
             return
         if not self.leading:
@@ -328,6 +330,7 @@ class Engine:
             self._controllers[kind].on_delete(key)
             return
         if reconciler.store.put(body):
+            self._default_accounts.shown(key.uid)
             self._controllers[kind].on_update(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
     def _take_in_account(self, body: Mapping[str, Any]) -> None:

@@ -45,6 +45,20 @@ async def test_an_account_applied_before_the_object_is_used_though_its_watch_sho
     assert it.kube.looked_for.count(ACCOUNT) == 1
 
 
+async def test_an_account_applied_with_an_edit_of_an_object_that_waited_is_used(rig):
+    """It was read when the object was first seen, and was not there yet."""
+    it = await rig()
+    it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
+    it.show("GpuVM", meta={"finalizers": [], "annotations": {"gpucloud.dev/paused": "true"}})
+    await asyncio.sleep(60)
+    assert it.kube.looked_for.count(ACCOUNT) == 1
+    it.kube.unseen[ACCOUNT] = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)
+    it.show("GpuVM", meta={"finalizers": [], "generation": 2})
+    await asyncio.sleep(10)
+    assert {key for key, _, _ in it.cloud.asked("CreateServer")} == {KEY}
+    assert it.status()["account"] == "default"
+
+
 async def test_an_account_that_was_deleted_after_it_was_read_is_not_there(rig):
     it = await rig()
     body = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)

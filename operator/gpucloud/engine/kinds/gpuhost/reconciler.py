@@ -99,7 +99,7 @@ class GpuHostReconciler:
         spec = stored.spec
         if spec is None:
             return Unreadable(reading(self._deps.clock), self.kind, stored.meta, stored.status, stored.flaw)
-        await self._deps.default_accounts.settle(stored, self._tracker.history(stored.meta.uid).first_seen)
+        await self._deps.default_accounts.settle(stored)
         self._claim_and_watch(stored, spec)  # the account may have changed
         account = self._account(stored, spec)
         request.remember(self.store.entries, stored, account.session)
