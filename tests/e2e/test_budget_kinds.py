@@ -88,7 +88,7 @@ def told_all(here):
     operations = {one["name"] for one in status.get("operations", ())}
     return (
         status.get("users") == 1
-        and status.get("heldSecret")
+        and status.get("heldSecrets")
         and operations >= {"CreateVpc", "GetAll", "GetVpcs"}
         and held.get("finalizers")
         and status["provenSecret"]["resourceVersion"] == held["resourceVersion"]

@@ -171,7 +171,7 @@ def test_while_an_account_is_deleted(here, sim, operator):
     operator(**POLLS, api_key_file=None)
     here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm()])
     reach(here, "gpuvm", "train", "True/Running")
-    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("heldSecret"), what="its Secret to be held")
+    eventually(lambda: here.get("gpucloudaccount", "default")["status"].get("heldSecrets"), what="its Secret to be held")
     held = ["gpucloud.dev/credentials-in-use"]
     eventually(lambda: here.get("secret", "cloud-credential")["metadata"].get("finalizers") == held, what="its finalizer")
     here.ok("delete", "gpucloudaccount/default", "secret/cloud-credential", "--wait=false")

@@ -51,7 +51,7 @@ def in_trouble(cause, last=None):
 def tried_secret(verb, *, ago=1.0, kind=None, failures=1, asked=None, history=SINCE_LONG):
     """What is remembered after one call, by default for the first generation."""
     refusal = None if kind is None else Refusal(kind, "the apiserver's own words", ambiguous=False)
-    attempt = Attempt(verb, NOW - ago, asked or Asked(1), refusal, failures if refusal else 0)
+    attempt = Attempt(verb, NOW - ago, asked or Asked(1), refusal, failures if refusal else 0, targets=(SECRET, OLD_SECRET))
     return replace(history, attempts={**history.attempts, verb: attempt})
 
 
@@ -95,7 +95,7 @@ GOING = an_account(**DELETING)
 PAUSED = {Annotation.PAUSED: "true"}
 WATCHING = Limits(observe_only=True)
 HELD = a_secret(has_finalizer=True)
-ROTATED = an_account_status(held_secret=OLD_SECRET)  # by name: the spec names another Secret now
+ROTATED = an_account_status(held_secrets=(OLD_SECRET,))  # by name: the spec names another Secret now
 DOOMED = Asked(2)  # what is asked of an account in DELETING
 REFUSED, UNREACHABLE = in_trouble(UnknownReason.REFUSED), in_trouble(UnknownReason.UNREACHABLE, ANSWERED.last)
 FORBIDDEN = "Required permissions are not granted."

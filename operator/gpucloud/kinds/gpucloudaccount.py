@@ -14,6 +14,7 @@ from gpucloud.kinds.schema import INT32_MAX
 
 KIND = "GpuCloudAccount"
 PLURAL = "gpucloudaccounts"
+MOST_HELD_SECRETS = 8  # by one account: the one in use, and older ones that are not replaced yet
 
 
 class CredentialKind(StrEnum):
@@ -121,13 +122,15 @@ class GpuCloudAccountStatus(Status):
         list_map("name"),
     ] = ()
     users: Annotated[int, Field(ge=0, le=INT32_MAX, description="Number of objects that use it.")] = 0
-    held_secret: Annotated[
-        str | None,
+    held_secrets: Annotated[
+        tuple[Annotated[str, Field(max_length=253)], ...],
         Field(
-            max_length=253,
-            description="Secret with the operator's finalizer: if it is deleted, it stays until no object needs it.",
+            max_length=MOST_HELD_SECRETS,
+            description="Secrets with the operator's finalizer: each stays, though deleted, until no object needs it. An older "
+            "one is freed when the cloud has accepted the credential of the one in use, for the same tenant.",
         ),
-    ] = None
+        SET,
+    ] = ()
     proven_secret: Annotated[
         SecretVersion | None, Field(description="Version of the Secret with which the cloud has listed records of this tenant.")
     ] = None

@@ -121,18 +121,20 @@ SECRETS = {
         says=(repr(SECRET), "stays in use", "Until the operator restarts"),
     ),
     "missing, so no longer held": a_row(
-        "what is gone is not held", {"secret": None, "status": an_account_status(held_secret=SECRET)}, Reason.SECRET_NOT_FOUND
+        "what is gone is not held",
+        {"secret": None, "status": an_account_status(held_secrets=(SECRET,))},
+        Reason.SECRET_NOT_FOUND,
     ),
     "not to be read": a_row(
         "rights are missing, not the Secret",
         {
             "secret": None,
             "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
-            "status": an_account_status(held_secret=SECRET),
+            "status": an_account_status(held_secrets=(SECRET,)),
         },
         Reason.SECRET_NOT_FOUND,
         says=("grant it get on secrets",),
-        status={"held_secret": SECRET},
+        status={"held_secrets": (SECRET,)},
         wakes=5,
     ),
     "invalid": stalled(

@@ -35,8 +35,8 @@ from support.accounts import (
 )
 
 HOLDING = {
-    "hold": connected("before anybody can delete it", action=HOLD, status={"held_secret": SECRET}),
-    "held already": connected("no call twice", {"secret": HELD}, status={"held_secret": SECRET}),
+    "hold": connected("before anybody can delete it", action=HOLD, status={"held_secrets": (SECRET,)}),
+    "held already": connected("no call twice", {"secret": HELD}, status={"held_secrets": (SECRET,)}),
     "hold whatever the cloud says": stalled(
         "an outage is no reason to lose the Secret",
         {"contact": REFUSED},
@@ -64,17 +64,17 @@ HOLDING = {
         "what was held must not stay so for ever",
         {"secret": HELD, "hold_secrets": False, "users": (VM,)},
         action=FREE,
-        status={"held_secret": SECRET},
+        status={"held_secrets": (SECRET,)},
     ),
     "freed, and status says so": connected(
         "the record ends when the finalizer is seen to be off",
-        {"hold_secrets": False, "status": an_account_status(held_secret=SECRET)},
-        status={"held_secret": None},
+        {"hold_secrets": False, "status": an_account_status(held_secrets=(SECRET,))},
+        status={"held_secrets": ()},
     ),
     "a Secret being deleted, in use: kept": going(
         "its users need it to their end",
         {"secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
-        status={"held_secret": SECRET},
+        status={"held_secrets": (SECRET,)},
     ),
     "a Secret being deleted, unused: freed": going(
         "nobody needs it", {"secret": a_secret(has_finalizer=True, deleting=True)}, action=FREE
@@ -98,59 +98,67 @@ HOLDING = {
         {"secret": a_secret(has_finalizer=True, deleting=True), "shared": True},
         says="It stays for another account.",
     ),
+    "rotated by name: hold the new one beside the old one": connected(
+        "either may be the one that is needed, and be deleted",
+        {"status": ROTATED, "users": (VM,)},
+        action=HOLD,
+        status={"held_secrets": (OLD_SECRET, SECRET)},
+    ),
     "rotated by name: free the old one": connected(
         "nothing needs it any more, users or not",
-        {"status": ROTATED, "users": (VM,)},
+        {"status": ROTATED, "secret": HELD, "users": (VM,)},
         action=FREE,
         target=OLD_SECRET,
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name, and the cloud refuses the new one: keep the old one": stalled(
         "only the old credential can destroy what it created",
-        {"status": ROTATED, "users": (VM,), "contact": REFUSED},
+        {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": REFUSED},
         Reason.CREDENTIALS_REFUSED,
         says=("Update the Secret in place",),
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name, and the cloud has not answered the new one: keep the old one": a_row(
         "it may be refused",
-        {"status": ROTATED, "users": (VM,), "contact": Contact()},
+        {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": Contact()},
         Reason.PENDING,
         "Unknown",
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name, and the new one's tenant is not known yet: keep the old one": connected(
         "another tenant's credential destroys nothing of this one's",
-        {"status": an_account_status(held_secret=OLD_SECRET, tenant="acme"), "users": (VM,)},
-        status={"held_secret": OLD_SECRET},
+        {"status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"), "secret": HELD, "users": (VM,)},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to another tenant: keep the old one": stalled(
         "another tenant's credential destroys nothing of this one's",
         {
-            "status": an_account_status(held_secret=OLD_SECRET, tenant="acme"),
+            "status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"),
+            "secret": HELD,
             "users": (VM,),
             "users_of_tenant": (VM,),
             "tenant": "globex",
         },
         Reason.TENANT_MISMATCH,
         says=("Put a key of tenant 'acme' back",),
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name within the tenant, and an operation is forbidden: free the old one": connected(
         "the cloud knows the credential",
         {
-            "status": an_account_status(held_secret=OLD_SECRET, tenant="acme"),
+            "status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"),
+            "secret": HELD,
             "users": (VM,),
             "tenant": "acme",
             "contact": in_trouble(UnknownReason.FORBIDDEN, ANSWERED.last),
         },
         action=FREE,
         target=OLD_SECRET,
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to a refused one, and nothing needs the old one: free it": stalled(
         "a deletion of it must not hang",
-        {"status": ROTATED, "contact": REFUSED},
+        {"status": ROTATED, "secret": HELD, "contact": REFUSED},
         Reason.CREDENTIALS_REFUSED,
         says=("Update the Secret in place",),
         action=FREE,
@@ -160,44 +168,47 @@ HOLDING = {
         "a way back",
         {"status": ROTATED, "secret": a_flawed_secret()},
         Reason.INVALID_SECRET,
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET,)},
         says=("Correct the Secret",),
     ),
     "rotated by name, and the new one is missing: keep the old one": a_row(
-        "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secret": OLD_SECRET}
+        "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secrets": (OLD_SECRET,)}
     ),
     "rotated by name, held before: the old one first": connected(
-        "the record has room for one name",
+        "they are freed one by one",
         {"status": ROTATED, "secret": HELD, "hold_secrets": False},
         action=FREE,
         target=OLD_SECRET,
     ),
     "rotated by name, the old one freed: hold the new one": connected(
-        "the hold moves on", {"status": ROTATED, "history": tried_secret(FREE)}, action=HOLD, status={"held_secret": SECRET}
+        "the hold moves on", {"status": ROTATED, "history": tried_secret(FREE)}, action=HOLD, status={"held_secrets": (SECRET,)}
     ),
     "a call for an earlier spec frees nothing now": connected(
         "it was about another Secret",
-        {"status": ROTATED, "history": tried_secret(FREE), "meta": an_account(generation=2)},
+        {"status": ROTATED, "secret": HELD, "history": tried_secret(FREE), "meta": an_account(generation=2)},
         action=FREE,
         target=OLD_SECRET,
     ),
     "a call before the last hold frees nothing now": connected(
         "what was held since is not free",
-        {"status": ROTATED, "history": tried_secret(HOLD, ago=7, history=tried_secret(FREE, ago=8))},
+        {"status": ROTATED, "secret": HELD, "history": tried_secret(HOLD, ago=7, history=tried_secret(FREE, ago=8))},
         action=FREE,
         target=OLD_SECRET,
     ),
     "rotated by name, the old one another account's: only forget it": connected(
-        "it is not ours to free", {"status": ROTATED, "held_shared": True}, action=HOLD, status={"held_secret": SECRET}
+        "it is not ours to free",
+        {"status": ROTATED, "held_shared": frozenset({OLD_SECRET})},
+        action=HOLD,
+        status={"held_secrets": (SECRET,)},
     ),
     "rotated by name under observe-only: only say so": connected(
         "it does nothing",
-        {"status": ROTATED, "limits": WATCHING},
+        {"status": ROTATED, "secret": HELD, "limits": WATCHING},
         says=("would free Secret",),
-        status={"held_secret": OLD_SECRET},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "a hold that failed waits": connected(
-        "no hot loop", {"history": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secret": SECRET}
+        "no hot loop", {"history": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secrets": (SECRET,)}
     ),
     "a hold that failed comes again": connected(
         "it is still wanted", {"history": tried_secret(HOLD, ago=5, kind=ErrorKind.SERVER)}, action=HOLD
@@ -234,7 +245,7 @@ DELETION = {
         {"meta": GOING, "secret": HELD, "limits": WATCHING},
         Reason.DELETION_BLOCKED,
         says=("--observe-only",),
-        status={"held_secret": SECRET},
+        status={"held_secrets": (SECRET,)},
     ),
     "used: held": a_row(
         "a credential not before its last user",
@@ -244,7 +255,7 @@ DELETION = {
             f"Still used by {SNAPSHOT}, {VM}. The account is deleted after its last user.",
             "kubectl delete gpuvm/train --namespace=team",
         ),
-        status={"held_secret": SECRET, "users": 2},
+        status={"held_secrets": (SECRET,), "users": 2},
     ),
     "used by many: the first are named, and a command lists all": a_row(
         "a command that deletes five of seven ends no wait",
@@ -345,7 +356,7 @@ DELETION = {
             "meta": GOING,
             "secret": None,
             "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
-            "status": an_account_status(held_secret=SECRET),
+            "status": an_account_status(held_secrets=(SECRET,)),
         },
         Reason.DELETING,
         action=FREE,
@@ -356,7 +367,7 @@ DELETION = {
             "meta": GOING,
             "secret": None,
             "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
-            "status": an_account_status(held_secret=SECRET),
+            "status": an_account_status(held_secrets=(SECRET,)),
             "history": tried_secret(FREE, asked=DOOMED),
         },
         released=Reason.GONE,

@@ -26,7 +26,7 @@ WRITTEN = {
         {"name": "CreateVpc", "access": "Forbidden", "message": "Required permissions are not granted."},
     ],
     "users": 3,
-    "heldSecret": "cloud-credential",
+    "heldSecrets": ["cloud-credential"],
     "provenSecret": {"uid": "3f0c", "resourceVersion": "812"},
 }
 

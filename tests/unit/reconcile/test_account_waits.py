@@ -96,12 +96,12 @@ def test_paused_it_still_reads_its_secret(generation):
 
 def test_a_paused_deletion_forgets_no_secret_that_is_held():
     meta = an_account(annotations=PAUSED, **DELETING)
-    plan = decide(account_facts(meta=meta, status=an_account_status(held_secret=SECRET)))
-    assert plan.status.held_secret == SECRET
+    plan = decide(account_facts(meta=meta, status=an_account_status(held_secrets=(SECRET,))))
+    assert plan.status.held_secrets == (SECRET,)
 
 
 def test_a_secret_that_is_not_there_is_not_recorded_as_held():
-    assert decide(account_facts(secret=None)).status.held_secret is None
+    assert decide(account_facts(secret=None)).status.held_secrets == ()
 
 
 def test_after_a_restart_an_untried_account_is_soon_tried():

@@ -86,7 +86,7 @@ def test_texts_of_any_length_fit_the_schema():
 RESTARTED = {
     "contact": Contact(),
     "secret": HELD,
-    "status": an_account_status(tenant="acme", proven_secret=V1, held_secret=SECRET),
+    "status": an_account_status(tenant="acme", proven_secret=V1, held_secrets=(SECRET,)),
     "history": CallHistory(first_seen=NOW - 1),
     "users": (VM,),
 }

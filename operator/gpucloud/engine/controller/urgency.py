@@ -19,7 +19,7 @@ RECORDS = frozenset(
     {
         "observed_generation",
         "tenant",
-        "held_secret",
+        "held_secrets",
         "deletion_held_at",
         "final_snapshot",
         "recreations",

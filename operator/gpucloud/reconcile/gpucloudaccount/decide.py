@@ -47,7 +47,7 @@ def paused(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:
         return None
     how = pause.message(f.meta.annotations, KIND, f.meta.namespace, f.meta.name)
     if f.meta.deleting:
-        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secret, paused=how)
+        return report(f, stalled(Reason.DELETION_BLOCKED, f"Deletion is held. {how}"), f.status.held_secrets, paused=how)
     unseen = Verdict("Unknown", Reason.PAUSED, how)
     conditions = build(unseen, f.status.conditions, f.meta.generation, f.now.wall, paused=how)
     ready = find(f.status.conditions, ConditionType.READY)
@@ -85,5 +85,5 @@ def alive(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
         return report(f, said, step.recorded)
     if f.limits.observe_only:
         words = f"{said.message} {observing(_described(step.call))}"
-        return replace(report(f, replace(said, message=words), secret_finalizer.recorded_secret(f)), withheld=step.call.verb)
+        return replace(report(f, replace(said, message=words), secret_finalizer.recorded_secrets(f)), withheld=step.call.verb)
     return secret_finalizer.plan_action(f, report(f, said, step.recorded), step.call)

@@ -28,15 +28,15 @@ def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
         return Plan(pending=True)  # the users are unknown until the first list; its end wakes all objects
     blocked, name = observing_only(f) or in_use(f), _to_free(f)
     if blocked is not None and name is not None and _only_waited_for(f):
-        return secret_finalizer.plan_action(f, report(f, blocked, name), secret_finalizer.SecretCall(Verb.FREE_SECRET, name))
+        call = secret_finalizer.SecretCall(Verb.FREE_SECRET, name)
+        return secret_finalizer.plan_action(f, report(f, blocked, secret_finalizer.recorded_secrets(f)), call)
     if blocked is not None:
         would = None if f.users or not f.limits.observe_only else RELEASE if name is None else Verb.FREE_SECRET
-        return replace(report(f, blocked, secret_finalizer.recorded_secret(f)), withheld=would)
+        return replace(report(f, blocked, secret_finalizer.recorded_secrets(f)), withheld=would)
     if name is None:
         return Plan(release=Release(Reason.GONE, "Nothing uses this account any more."))
-    return secret_finalizer.plan_action(
-        f, report(f, removing_finalizer(f, name), name), secret_finalizer.SecretCall(Verb.FREE_SECRET, name)
-    )
+    said = report(f, removing_finalizer(f, name), secret_finalizer.recorded_secrets(f))
+    return secret_finalizer.plan_action(f, said, secret_finalizer.SecretCall(Verb.FREE_SECRET, name))
 
 
 def observing_only(f: AccountStateFacts) -> Verdict | None:
@@ -89,4 +89,4 @@ def _only_waited_for(f: AccountStateFacts) -> bool:
 def _to_free(f: AccountStateFacts) -> str | None:
     """Return the Secret that still has our finalizer for this account alone, an older one first."""
     mine = secret_finalizer.has_finalizer(f) and not f.shared
-    return secret_finalizer.previous_secret(f) or (f.spec.secret_ref.name if mine else None)
+    return next(iter(secret_finalizer.previous_secrets(f)), f.spec.secret_ref.name if mine else None)

@@ -71,7 +71,7 @@ class AccountStateFacts:
     users_elsewhere: tuple[str, ...] = ()  # those whose resource is at another endpoint
     users_of_tenant: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
     shared: bool = False  # whether another account needs the same Secret
-    held_shared: bool = False  # the same for the Secret in status.heldSecret, if that is an older one
+    held_shared: frozenset[str] = frozenset()  # names in status.heldSecrets that another account needs, too
     synced: bool = True  # whether the first list is complete, so that all users are known
     hold_secrets: bool = True  # setting: put our finalizer on Secrets
     limits: Limits = field(default_factory=Limits)

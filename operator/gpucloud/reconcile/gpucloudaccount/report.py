@@ -27,9 +27,9 @@ MAX_CLUSTERS, MAX_OPERATIONS, MAX_OPERATION = 256, 64, 64
 
 
 def report(
-    f: AccountStateFacts, verdict: Verdict, held: str | None, *, paused: str | None = None
+    f: AccountStateFacts, verdict: Verdict, held: tuple[str, ...], *, paused: str | None = None
 ) -> Plan[GpuCloudAccountStatus]:
-    """A plan that only reports: the verdict, what the credential has shown, and the Secret that is ``held``.
+    """A plan that only reports: the verdict, what the credential has shown, and the Secrets that are ``held``.
 
     ``paused`` adds the condition Paused with that message.
     """
@@ -43,7 +43,7 @@ def report(
             "request_budget": f.budget,
             "operations": _operations(f),
             "users": len(f.users),
-            "held_secret": held,
+            "held_secrets": held,
             "proven_secret": _proven(f),
             "observed_generation": f.meta.generation,
             "conditions": build(verdict, f.status.conditions, f.meta.generation, f.now.wall, paused=paused, beside=_beside(f)),

@@ -1,7 +1,7 @@
 """Our finalizer on the account's Secret: it keeps the credential as long as resources that were created with it.
 
-``status.held_secret`` is the write-ahead record: it names the Secret before the finalizer is put on it, and until it is known
-to be off. It has room for one name, so an older Secret is always freed before the one in use is held or freed.
+``status.held_secrets`` is the write-ahead record: it names a Secret before the finalizer is put on it, and until it is known to
+be off. The Secret in use is held beside older ones: none of these is freed before the cloud has accepted the new credential.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gpucloud.kinds.gpucloudaccount import MOST_HELD_SECRETS
 from gpucloud.reconcile.facts import UnknownReason, Verb
 from gpucloud.reconcile.gpucloudaccount.report import shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
@@ -32,24 +33,27 @@ class SecretCall:
 
 @dataclass(frozen=True, slots=True)
 class SecretStep:
-    """Return the Secret to record as held in status, and the due call, if any."""
+    """Return the Secrets to record as held in status, and the due call, if any."""
 
-    recorded: str | None
+    recorded: tuple[str, ...]
     call: SecretCall | None = None
 
 
 def step(f: AccountStateFacts) -> SecretStep:
-    """Return the step for the finalizer while the account lives."""
-    old, name = previous_secret(f), f.spec.secret_ref.name
-    if old is not None:
-        return SecretStep(old, SecretCall(Verb.FREE_SECRET, old) if is_replaced(f) or not f.hold_secrets else None)
-    if f.secret is None:
-        return SecretStep(recorded_secret(f))
-    if f.secret.has_finalizer:
-        return SecretStep(name, SecretCall(Verb.FREE_SECRET, name) if is_unneeded(f, f.secret) else None)
-    if f.hold_secrets and usable(f.secret) and not f.secret.deleting:
-        return SecretStep(name, SecretCall(Verb.HOLD_SECRET, name))
-    return SecretStep(None)
+    """Return the step for the finalizers while the account lives: the Secret in use is held before an older one is freed."""
+    old, held, name = previous_secrets(f), recorded_secrets(f), f.spec.secret_ref.name
+    if _is_to_be_held(f) and len(held) < MOST_HELD_SECRETS:
+        return SecretStep((*held, name), SecretCall(Verb.HOLD_SECRET, name))
+    if old and (is_replaced(f) or not f.hold_secrets):
+        return SecretStep(held, SecretCall(Verb.FREE_SECRET, old[0]))
+    if f.secret is not None and f.secret.has_finalizer and is_unneeded(f, f.secret):
+        return SecretStep(held, SecretCall(Verb.FREE_SECRET, name))
+    return SecretStep(held)
+
+
+def _is_to_be_held(f: AccountStateFacts) -> bool:
+    """Whether the Secret in use lacks our finalizer and needs it."""
+    return f.hold_secrets and usable(f.secret) and not (f.secret.deleting or f.secret.has_finalizer)
 
 
 def is_replaced(f: AccountStateFacts) -> bool:
@@ -64,24 +68,23 @@ def is_replaced(f: AccountStateFacts) -> bool:
     return not f.users_with_resources or (accepted and f.status.tenant in {None, shown_tenant(f)})
 
 
-def recorded_secret(f: AccountStateFacts) -> str | None:
-    """Return the Secret that has our finalizer, as far as is known, without any call."""
-    return previous_secret(f) or (f.spec.secret_ref.name if has_finalizer(f) else None)
+def recorded_secrets(f: AccountStateFacts) -> tuple[str, ...]:
+    """Return the Secrets that have our finalizer, as far as is known, without any call."""
+    return previous_secrets(f) + ((f.spec.secret_ref.name,) if has_finalizer(f) else ())
 
 
 def has_finalizer(f: AccountStateFacts) -> bool:
     """Whether our finalizer is on the Secret in use. An unreadable Secret has it, by status, until its removal."""
     if f.secret is not None:
         return f.secret.has_finalizer
-    return bool(f.secret_trouble) and f.status.held_secret == f.spec.secret_ref.name and not _freed(f)
+    name = f.spec.secret_ref.name
+    return bool(f.secret_trouble) and name in f.status.held_secrets and not _freed(f, name)
 
 
-def previous_secret(f: AccountStateFacts) -> str | None:
-    """Return an older Secret that still has our finalizer although spec names another one and no other account needs it."""
-    name = f.status.held_secret
-    if name == f.spec.secret_ref.name or f.held_shared or _freed(f):
-        return None
-    return name
+def previous_secrets(f: AccountStateFacts) -> tuple[str, ...]:
+    """Return the Secrets that still have our finalizer, that spec does not name any more, and that no other account needs."""
+    others = (name for name in f.status.held_secrets if name != f.spec.secret_ref.name and name not in f.held_shared)
+    return tuple(name for name in others if not _freed(f, name))
 
 
 def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], call: SecretCall) -> Plan[GpuCloudAccountStatus]:
@@ -91,7 +94,7 @@ def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], call: S
     """
     if call.verb is Verb.FREE_SECRET and not f.synced:
         return plan
-    again = again_at(f, call.verb)
+    again = again_at(f, call)
     if again is None or f.now.mono >= again:
         return replace(plan, action=call.verb, targets=(call.secret,))
     return replace(plan, requeue_at=again if plan.requeue_at is None else min(again, plan.requeue_at))
@@ -103,10 +106,10 @@ def last_attempt(f: AccountStateFacts, verb: Verb) -> Attempt | None:
     return attempt if attempt is not None and attempt.asked == f.asked else None
 
 
-def again_at(f: AccountStateFacts, verb: Verb) -> float | None:
+def again_at(f: AccountStateFacts, call: SecretCall) -> float | None:
     """Return the mono time before which this call must not be sent again."""
-    attempt = last_attempt(f, verb)
-    if attempt is None:
+    attempt = last_attempt(f, call.verb)
+    if attempt is None or call.secret not in attempt.targets:
         return None
     first, longest = RETRY_SECONDS
     delay = min(first * 2.0 ** min(max(attempt.failures - 1, 0), 16), longest)
@@ -119,7 +122,9 @@ def is_unneeded(f: AccountStateFacts, secret: SecretFacts) -> bool:
     return not f.hold_secrets or (secret.deleting and not f.users_with_resources and not f.shared)
 
 
-def _freed(f: AccountStateFacts) -> bool:
-    """Whether an unreadable Secret is known to lack our finalizer: its removal succeeded, and none was added since."""
+def _freed(f: AccountStateFacts, name: str) -> bool:
+    """Whether a Secret is known to lack our finalizer: its removal succeeded, and none was added since."""
     attempt, hold = last_attempt(f, Verb.FREE_SECRET), f.attempt(Verb.HOLD_SECRET)
-    return attempt is not None and attempt.refusal is None and (hold is None or hold.at < attempt.at)
+    if attempt is None or attempt.refusal is not None or name not in attempt.targets:
+        return False
+    return hold is None or name not in hold.targets or hold.at < attempt.at

@@ -152,7 +152,7 @@ class GpuCloudAccountReconciler:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
-        self._tracker.record_call(facts.meta.uid, verb, facts.asked, refusal)
+        self._tracker.record_call(facts.meta.uid, verb, facts.asked, refusal, plan.targets)
         if refusal is not None:
             log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
@@ -328,7 +328,7 @@ class GpuCloudAccountReconciler:
             users_elsewhere=named(self._is_elsewhere(self._endpoint(spec))),
             users_of_tenant=named(self._bound_to(stored.status.tenant)),
             shared=self._shared(stored, spec.secret_ref.name, secret),
-            held_shared=self._shared(stored, stored.status.held_secret, None),
+            held_shared=frozenset(name for name in stored.status.held_secrets if self._shared(stored, name, None)),
             hold_secrets=deps.secret_finalizer,
             synced=deps.synced(),
             limits=deps.limits,
@@ -359,7 +359,7 @@ class GpuCloudAccountReconciler:
         """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
         return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.tenancy in {None, tenant}
 
-    def _shared(self, stored: GpuCloudAccount, name: str | None, secret: SecretFacts | None) -> bool:
+    def _shared(self, stored: GpuCloudAccount, name: str, secret: SecretFacts | None) -> bool:
         """Whether another account still needs this Secret: it is not being deleted, or its objects may have resources."""
         goes = secret is not None and secret.deleting
         return any(
@@ -371,7 +371,7 @@ class GpuCloudAccountReconciler:
                 not (other.meta.deleting or goes)
                 or bool(self._users(other.meta.namespace, other.meta.name, self._may_have_resources))
             )
-            for other in (self.store.indexed(UsesSecret(stored.meta.namespace, name)) if name is not None else ())
+            for other in self.store.indexed(UsesSecret(stored.meta.namespace, name))
         )
 
     def _wake_users(self, namespace: str, name: str) -> None:
