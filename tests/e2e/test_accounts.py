@@ -229,7 +229,7 @@ def held(here, *names):
 
 
 def test_a_new_key_that_the_cloud_has_not_seen_yet_outlasts_its_namespace(here, kubectl, namespace, sim, operator):
-    """The old key is revoked, the cloud is out, everything is deleted at once, and the operator dies: the VM goes all the same."""
+    """The old key is revoked, the cloud is out, all is deleted at once, and the operator dies: the VM goes all the same."""
     old = sim.key(owner="ann")
     running = operator(**OWN)
     here.apply([secret("old", apikey=old["value"]), gpucloudaccount(secretRef={"name": "old"}), gpuvm()])
@@ -373,7 +373,7 @@ def test_which_account_an_object_uses(here, kubectl, new_namespace, sim, operato
     default_key, outside = sim.key("ann"), kubectl.in_namespace(new_namespace())
     operator(**FLAGS, own_account_namespace=[allowed.namespace, default.namespace])
     outside.apply(gpuvm())
-    reach(outside, "gpuvm", "train", "False/NoAccount", says="Create a GpuCloudAccount of that name")
+    reach(outside, "gpuvm", "train", "False/NoAccount", says="Create one of that name")
     outside.apply([secret(apikey=named["value"]), gpucloudaccount()])
     reach(outside, "gpuvm", "train", "True/Running")  # it is woken by the account that it waits for
     assert outside.get("gpuvm", "train")["status"]["account"] == "default"
