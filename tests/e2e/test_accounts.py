@@ -224,30 +224,6 @@ def test_another_secret_in_the_account_frees_the_one_that_is_being_deleted(here,
     sim.assert_empty()
 
 
-def held(here, *names):
-    return [SECRET_FINALIZER in (here.get("secret", name)["metadata"].get("finalizers") or ()) for name in names]
-
-
-def test_a_new_key_that_the_cloud_has_not_seen_yet_outlasts_its_namespace(here, kubectl, namespace, sim, operator):
-    """The old key is revoked, the cloud is out, all is deleted at once, and the operator dies: the VM goes all the same."""
-    old = sim.key(owner="ann")
-    running = operator(**OWN)
-    here.apply([secret("old", apikey=old["value"]), gpucloudaccount(secretRef={"name": "old"}), gpuvm()])
-    reach(here, "gpuvm", "train", "True/Running")
-    sim.fault(kind="status", operation="*", status=503)
-    sim.revoke(old)
-    here.apply([secret("new", apikey=API_KEY), gpucloudaccount(secretRef={"name": "new"})])
-    eventually(lambda: held(here, "old", "new") == [True, True], 60, "both Secrets to be held")
-    kubectl.ok("delete", "namespace", namespace, "--wait=false")
-    here.ok("delete", "gpuvm,gpucloudaccount,secret", "--all", "--wait=false")  # as the namespace controller does
-    running.kill9()
-    sim.clear_faults()
-    operator(**OWN)
-    for kind, name in (("gpuvm", "train"), ("gpucloudaccount", "default"), ("secret", "old"), ("secret", "new")):
-        gone(here, kind, name)
-    sim.assert_empty()
-
-
 def test_a_dying_secret_serves_what_exists_and_nothing_new(here, sim, operator):
     """Secret first, then a restart, then the VM; two accounts share the Secret, one of which only waits."""
     process = operator(**OWN)
