@@ -11,10 +11,8 @@ import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from gpucloud import flags
-from gpucloud.cli import variables
+from gpucloud.cli import variables, yamltext
 from gpucloud.cloud.errors import one_line
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
 from gpucloud.reconcile.price import is_billed_state
@@ -88,7 +86,7 @@ def show(report: Report, form: str) -> int:
         print("Nothing was looked at, so there may be orphans.")
     else:
         document = as_document(report)
-        print(json.dumps(document, indent=2) if form == "json" else yaml.safe_dump(document, sort_keys=False).rstrip())
+        print(json.dumps(document, indent=2) if form == "json" else yamltext.text_of(document))
     for account, why in report.failures:
         print(f"gpucloud orphans: account {account}: {one_line(why)}", file=sys.stderr)
     if not report.accounts and not report.failures:

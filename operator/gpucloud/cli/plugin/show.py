@@ -127,7 +127,6 @@ def _json(found: Any) -> str:
 
 
 def _yaml(found: Any) -> str:
-    import yaml  # noqa: PLC0415 - few answers need it
+    from gpucloud.cli import yamltext  # noqa: PLC0415 - it loads PyYAML, which few answers need
 
-    text: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1000)
-    return text.rstrip()
+    return yamltext.text_of(found)

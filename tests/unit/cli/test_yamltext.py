@@ -1,0 +1,38 @@
+"""YAML of the programs: read alike by kubectl, which is written in Go, and by PyYAML."""
+
+import pytest
+import yaml
+
+from gpucloud.cli.plugin import show
+
+# Plain scalars that go-yaml, YAML 1.1 or YAML 1.2 read as a number, a boolean, a time or nothing.
+AMBIGUOUS = [
+    *("1e3", "12345e67", "1E+3", "+1", "-1", "1_000", "0o17", "017", "0x1F", "0b11", ".5", "1.", "1:30", "190:20:30"),
+    *("y", "Y", "n", "N", "yes", "No", "on", "OFF", "true", "False", "TRUE", "null", "Null", "~", ""),
+    *(".inf", "-.Inf", ".NaN", "nan", "inf", "Infinity", "=", "<<", "2026-11-26", "2026-11-26T22:00:00Z"),
+]
+
+
+@pytest.mark.parametrize("word", AMBIGUOUS)
+def test_a_string_that_could_be_something_else_is_quoted(capsys, word):
+    show.document({"name": word, word: ["x", word]}, show.Output.YAML)
+    text = capsys.readouterr().out
+    assert text.count(f"'{word}'") == 3, text
+    assert yaml.safe_load(text) == {"name": word, word: ["x", word]}
+
+
+@pytest.mark.parametrize("word", ["train", "A100_40GB_PCIe_1x", "ssh-ed25519 AAAA you@example.com", "yes-or-no", "/dev/vda", "e3"])
+def test_other_text_stays_as_people_write_it(capsys, word):
+    show.documents([{"name": word}])
+    assert capsys.readouterr().out == f"name: {word}\n"
+
+
+def test_numbers_booleans_and_nothing_stay_what_they_are(capsys):
+    show.document({"disk": 100, "isDefault": False, "price": 2.5, "vpc": None}, show.Output.YAML)
+    assert capsys.readouterr().out == "disk: 100\nisDefault: false\nprice: 2.5\nvpc: null\n"
+
+
+@pytest.mark.parametrize("text", ["a: b", "1: b", "x #y", "two\nlines", "1\n2\n", "tab\there", "\x1b[31mred", "5\x1b", "it's", "é", "😀1"])
+def test_whatever_a_string_holds_comes_back(capsys, text):
+    show.document({"log": text}, show.Output.YAML)
+    assert yaml.safe_load(capsys.readouterr().out) == {"log": text}
