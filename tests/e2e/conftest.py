@@ -19,6 +19,7 @@ from support.audit import AuditLog
 from support.canaries import Canaries, WatchedCloud, assert_not_shown
 from support.kubectl import Kubectl, remove_objects
 from support.operatorproc import USER, OperatorProcess, grant_rights, install_crds
+from support.pluginproc import runner
 from support.rights import PLUGIN
 
 E2E = Path(__file__).parent
@@ -50,6 +51,12 @@ def control_plane(request):
 def kubectl(control_plane):
     """The administrator's kubectl."""
     return Kubectl(control_plane.kubectl, control_plane.kubeconfig)
+
+
+@pytest.fixture
+def plugin(control_plane, namespace):
+    """The plugin as a user of the test's namespace starts it, as ``runner`` says."""
+    return runner(control_plane, namespace)
 
 
 @pytest.fixture

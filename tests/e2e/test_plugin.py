@@ -6,7 +6,6 @@ import base64
 import json
 import os
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -14,37 +13,16 @@ import pytest
 import yaml
 
 from gpucloud.cli.plugin.cluster import OPERATOR_PODS
-from support.kstatus import condition, ready
+from support.kstatus import condition
 from support.manifests import PUBLIC_KEY, gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import RBAC, USER
+from support.pluginproc import BIN, FLAGS, ok
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
 
-BIN = Path(sys.executable).parent
 CONSOLE_RIGHTS = RBAC.parents[1] / "console-rbac.yaml"
-FLAGS = {"poll_steady_seconds": 0.5, "create_grace_seconds": 1, "cloud_qps": 500, "cloud_burst": 100}
 SLOW = ("--timeout", "120s")
 PASSWORD = "made-up-p4ssphrase"
-
-
-@pytest.fixture
-def plugin(control_plane, namespace):
-    """A function from words to the finished process; ``kubeconfig`` and ``env`` say as whom, and with what around."""
-
-    def run(*words, kubeconfig=control_plane.kubeconfig, ns=namespace, **env):
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GPUCLOUD_", "COLUMNS"))}
-        path = os.pathsep.join([str(BIN), str(control_plane.kubectl.parent), inherited.get("PATH", "")])
-        before, after = (words, ()) if "--" not in words else (words[: words.index("--")], words[words.index("--") :])
-        done = subprocess.run(  # noqa: S603  # our own command
-            [str(control_plane.kubectl), "gpucloud", *before, *(("-n", ns) if ns else ()), *after],
-            env={**inherited, "PATH": path, "KUBECONFIG": str(kubeconfig), **env},
-            capture_output=True, text=True, timeout=180, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        assert "Traceback" not in done.stdout + done.stderr
-        assert "\x1b" not in done.stdout + done.stderr, "no colours and no live view in a pipe"
-        return done
-
-    return run
 
 
 @pytest.fixture
@@ -67,11 +45,6 @@ def person(control_plane, here, namespace, tmp_path):
 
 def rule(resources, *verbs, group="gpucloud.dev"):
     return {"apiGroups": [group], "resources": resources.split(","), "verbs": list(verbs)}
-
-
-def ok(done):
-    assert done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def objects(done):
@@ -239,69 +212,6 @@ def test_the_cloud_through_a_secret_that_the_user_may_read(here, plugin, sim, op
     assert API_KEY not in done.stdout + done.stderr
     done = plugin("logs", "train")
     assert done.returncode == 1
-
-
-def test_what_is_exported_is_adopted_and_nothing_is_changed(here, plugin, sim, operator):
-    """A tenant full of things that nobody declared: applied as they are printed, all are Ready, and the cloud is only read."""
-    sim.turn(snapshot_seconds=0.2, stop_seconds=0.2)
-    sim.create_vm("old-trainer")
-    sim.create_vm("Old_VM.2")
-    sim.create_vpc("acme-lab")
-    sim.force("old-trainer", "ONLINE")
-    sim.create_snapshot("golden", "old-trainer")
-    sim.force("Old_VM.2", "OFFLINE")
-    before, last = sim.control("world"), sim.control("ledger")["last"]
-    operator(**FLAGS)
-    here.apply(secret(apikey=API_KEY))
-    here.apply(gpucloudaccount())
-    reach(here, "gpucloudaccount", "default", "True/Connected")
-    there = {"GPUCLOUD_ENDPOINT": f"default={sim.url}"}
-    exported = ok(plugin("export", "--cluster", "msc1", **there))
-    here.ok("apply", "--validate=strict", "-f", "-", stdin=exported)
-    manifests = list(yaml.safe_load_all(exported))
-    reached = {}
-    for item in manifests:
-        kind, name = item["kind"].lower(), item["metadata"]["name"]
-        is_ready = lambda kind=kind, name=name: ready(here.get(kind, name)).startswith("True/")  # noqa: E731 - of this one
-        eventually(is_ready, what=f"{kind} {name} to be Ready")
-        found = here.get(kind, name)
-        assert (found["status"]["adopted"], found["status"]["deletionPolicy"]) == (True, "Retain")
-        reached[f"{kind}/{name}"] = ready(found)
-    assert reached == {
-        "gpuvm/old-trainer": "True/Running",
-        "gpuvm/old-vm-2": "True/PoweredOff",
-        "gpusnapshot/golden": "True/Completed",
-        "gpuvpc/acme": "True/Adopted",
-        "gpuvpc/acme-lab": "True/Adopted",
-    }
-    assert ok(plugin("export", "--kind", "gvm", "-o", "json", **there)).count("vmName") == 0, "all have an object now"
-    again = here.ok("apply", "-f", "-", stdin=exported)
-    assert all(line.endswith(" unchanged") for line in again.splitlines())
-    here.ok("delete", "--wait", "--timeout=60s", "-f", "-", stdin=exported)
-    assert sim.control(f"ledger?since={last}&mutating=true")["entries"] == []
-    assert names_of(sim.control("world")) == names_of(before)
-
-
-def test_one_vm_is_adopted_by_its_name(here, plugin, sim, operator):
-    operator(**FLAGS)
-    here.apply(secret(apikey=API_KEY))
-    here.apply(gpucloudaccount())
-    sim.create_vm("old-trainer")
-    there = {"GPUCLOUD_ENDPOINT": f"default={sim.url}"}
-    printed = yaml.safe_load(ok(plugin("adopt", "old-trainer", **there)))
-    assert (printed["spec"]["vmName"], printed["spec"]["adoption"]) == ("old-trainer", "Required")
-    assert "created; it adopts the VM 'old-trainer'" in ok(plugin("adopt", "gvm/old-trainer", "--apply", **there))
-    assert reach(here, "gpuvm", "old-trainer", "True/Running")["status"]["adopted"]
-    again = plugin("adopt", "old-trainer", **there)
-    assert (again.returncode, "no object stands for" in again.stderr) == (1, True)
-    assert plugin("adopt", "gca/default", **there).returncode == 2
-
-
-def names_of(world):
-    return {
-        kind: sorted(one["order"]["name"] if kind == "vms" else one["name"] for one in world[kind])
-        for kind in ("vms", "snapshots", "vpcs")
-    }
 
 
 @pytest.fixture

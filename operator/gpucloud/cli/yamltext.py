@@ -1,5 +1,6 @@
-"""YAML that every reader reads alike, whether it follows YAML 1.1 or 1.2: kubectl and yq take more words for numbers and booleans
-than PyYAML does.
+"""YAML that every reader reads alike, whether it follows YAML 1.1 or 1.2.
+
+kubectl and yq take more words for numbers and booleans than PyYAML does.
 """
 
 from __future__ import annotations

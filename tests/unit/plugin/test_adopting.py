@@ -57,6 +57,40 @@ def test_one_that_is_off_is_asked_to_be_off():
     assert manifest["spec"]["powerState"] == "Stopped"
 
 
+IN_BETWEEN = ["NA", "PLANNED", "PENDING", "PENDING_READINESS", "PENDING_RESOURCES", "STOPPING", "unheard-of"]
+
+
+@pytest.mark.parametrize("state", IN_BETWEEN)
+def test_one_that_is_being_switched_is_not_exported(state):
+    """It may be going off: an object that does not say Stopped would have it started again, and billed."""
+    objects, ((_, why),) = exported(found(vms=(a_vm(status=state),)))
+    assert objects == []
+    assert why == f"its state is {state}, so no power state is known to ask for: wait until it is ONLINE or OFFLINE"
+
+
+@pytest.mark.parametrize("state", ["CREATE_FAILED", "FAILED", "ADMIN_WAIT"])
+def test_one_that_has_failed_is_not_exported(state):
+    """The cloud's staff may bring it back as one that is off."""
+    objects, ((_, why),) = exported(found(vms=(a_vm(status=state),)))
+    assert objects == []
+    assert why == (
+        f"its state is {state}, so no power state is known to ask for: wait until the cloud's staff has repaired it, or "
+        "destroy it in the cloud"
+    )
+
+
+@pytest.mark.parametrize("state", [None, "", "  "])
+def test_one_without_a_state_is_not_exported(state):
+    _, ((_, why),) = exported(found(vms=(a_vm(status=state),)))
+    assert why == "the cloud does not say its state, so no power state is known to ask for: wait until it is ONLINE or OFFLINE"
+
+
+@pytest.mark.parametrize(("state", "power"), [(" online ", None), ("Offline", "Stopped")])
+def test_a_state_counts_in_any_spelling(state, power):
+    ((manifest,), refused) = exported(found(vms=(a_vm(status=state),)))
+    assert (manifest["spec"].get("powerState"), refused) == (power, [])
+
+
 def test_a_configuration_by_its_number_is_named():
     ((manifest,), _) = exported(found(vms=(a_vm(configuration="7"),)))
     assert manifest["spec"]["configuration"] == "A100_40GB_PCIe_1x"
@@ -99,8 +133,34 @@ def test_one_is_chosen_by_kind_name_and_place():
 class Source:
     """What an account sees: one VM and one VPC in one cluster."""
 
+    def __init__(self, **vm):
+        self.vm = vm
+
     def records(self):
-        return Records(clusters=(ClusterRecords(cluster="Msc1", vms=(a_vm("old-trainer"),), vpcs=(VpcRecord(name="old"),)),))
+        vms = (a_vm("old-trainer", **self.vm),)
+        return Records(clusters=(ClusterRecords(cluster="Msc1", vms=vms, vpcs=(VpcRecord(name="old"),)),))
+
+
+def test_a_vm_that_is_being_stopped_is_told_of_and_left_out(plugin, monkeypatch):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source(status="PENDING"))
+    code, out, err = plugin("export", "--kind", "gvm")
+    assert (code, out) == (0, "")
+    assert err == (
+        "kubectl gpucloud: not exported: GpuVM old-trainer in VPC acme of Msc1: its state is PENDING, so no power state is "
+        "known to ask for: wait until it is ONLINE or OFFLINE.\n"
+    )
+    assert "wait until it is ONLINE or OFFLINE" in plugin("export", "-o", "json")[1]
+
+
+@pytest.mark.parametrize("words", [(), ("--apply",)])
+def test_a_vm_that_is_being_stopped_is_not_adopted(api, plugin, monkeypatch, words):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source(status="PENDING"))
+    code, out, err = plugin("adopt", "old-trainer", *words)
+    assert (code, out, api.changed("POST")) == (1, "", [])
+    assert err == (
+        "kubectl gpucloud: the VM 'old-trainer' cannot be adopted: its state is PENDING, so no power state is known to ask "
+        "for: wait until it is ONLINE or OFFLINE.\n"
+    )
 
 
 def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monkeypatch):

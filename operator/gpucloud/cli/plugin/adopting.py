@@ -1,6 +1,7 @@
 """``adopt`` and ``export``: manifests of objects that adopt what exists in the cloud, and change nothing when they are applied.
 
 Pure. Each requires that what it adopts exists, asks for the power state that it has, and leaves it when its object is deleted.
+A VM between two power states gets none.
 """
 
 from __future__ import annotations
@@ -56,15 +57,15 @@ def manifests(
 
 
 def _spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dict[str, Any] | str:
-    """Return what a manifest says of it beyond the adoption; or why nothing can adopt it."""
+    """Return what a manifest says of it beyond the adoption; or why nothing can adopt it, and what to do."""
     if item.kind == VPC:
         known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
         said = {name: value for name, value in known.items() if value is not None}
         return {"cluster": item.cluster, "name": item.name, **said}
     if NAME.fullmatch(item.name) is None:
-        return "its name is longer, or has other characters, than the spec takes"
+        return "its name is longer, or has other characters, than the spec takes: leave it as it is"
     if not item.vpc:
-        return "the cloud does not say in which VPC it is"
+        return "the cloud does not say in which VPC it is: leave it as it is"
     return _vm_spec(item, record, configurations) if item.kind == VM else _snapshot_spec(item, record)
 
 
@@ -72,14 +73,26 @@ def _vm_spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> 
     said = record.configuration or ""
     configuration = configurations.get(said) or ("" if said.isdecimal() else said)
     if not configuration:
-        return "the cloud does not say of which configuration it is"
-    off = {"powerState": PowerState.STOPPED.value} if vm_phase(record) is VmPhase.OFF else {}
+        return "the cloud does not say of which configuration it is: leave it as it is"
+    phase = vm_phase(record)
+    if phase not in {VmPhase.ON, VmPhase.OFF}:
+        return _without_power_state(item, phase)
+    off = {"powerState": PowerState.STOPPED.value} if phase is VmPhase.OFF else {}
     return {"cluster": item.cluster, "configuration": configuration, "vpc": item.vpc, "vmName": item.name, **off}
+
+
+def _without_power_state(item: Leftover, phase: VmPhase) -> str:
+    """Why a VM that is neither on nor off gets no manifest: should it go off, its object would have it started, and billed."""
+    said = f"its state is {item.state}" if item.state else "the cloud does not say its state"
+    advice = "wait until it is ONLINE or OFFLINE"
+    if phase is VmPhase.FAILED:
+        advice = "wait until the cloud's staff has repaired it, or destroy it in the cloud"
+    return f"{said}, so no power state is known to ask for: {advice}"
 
 
 def _snapshot_spec(item: Leftover, record: Any) -> dict[str, Any] | str:
     if not record.source_name:
-        return "the cloud does not say of which VM it was taken"
+        return "the cloud does not say of which VM it was taken: leave it as it is"
     vm = {"cluster": item.cluster, "vpc": item.vpc, "name": record.source_name}
     return {"vm": vm, "snapshotName": item.name}
 

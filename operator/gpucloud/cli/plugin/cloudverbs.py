@@ -78,8 +78,8 @@ CLOUD_VERBS: dict[str, Verb] = {
         function="export",
         summary="Print manifests for what exists in the cloud and has no object.",
         about="Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is "
-        "deleted: applied, they change nothing in the cloud. What cannot be adopted is named on standard error, and in the "
-        "json form.",
+        "deleted: applied, they change nothing in the cloud. What cannot be adopted, such as a VM that is being switched on or "
+        "off, is named on standard error, and in the json form.",
         takes=(
             Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
             o.in_cluster("One cluster of the cloud only."),

@@ -96,8 +96,8 @@ def adopt(
     if len(found) != 1:
         raise PluginError(_which(kind, called, found) if found else _none(kind, called, view.left))
     objects, refused = view.manifests(here, found)
-    if refused:
-        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {refused[0][1]}. Leave it as it is.")
+    for _, why in refused:
+        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.")
     (manifest,) = objects
     if not apply:
         show.document(manifest, output)
