@@ -18,23 +18,38 @@ HIDDEN = "[removed]"
 # Up to the last @ of a URL is taken for user and password: to remove too much is harmless. A scheme is tried where a word
 # begins only: tried at each letter, a log with a word of 200,000 letters takes minutes.
 _URL = re.compile(r"""((?<![a-z0-9+.-])[a-z0-9+.-]*://)(?:[^\s"'<>\\]*@)?([^\s"'<>\\?#]*)([?#][^\s"'<>\\]*)?""", re.IGNORECASE)
-_LOGIN = re.compile(r"\b(bearer|basic)\s+[^\s\"',]+", re.IGNORECASE)
+# The scheme of the service, in its own spelling, is never followed by prose; in another, and a name without a mark, by what
+# holds a digit only.
+_LOGIN = re.compile(r"\b((?i:bearer|basic)|ApiKey)\s+[^\s\"',]+")
+_DIGIT = r"""(?=[^\s"',}\\]{0,256}\d)"""
+_TOLD = re.compile(
+    rf"""((?:api[-_ ]?key|password|passwd|passphrase|pwd|token)\s(?:is\s)?["']?){_DIGIT}[^\s"',}}\\]{{4,}}"""
+    r"""|((?:password|passphrase|token)\sis\s(["'])).*?(?=\3|$)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TOKEN = re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?")
+_PRIVATE = re.compile(r"""-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^"']*?(?:-----END [A-Z0-9 ]{0,40}-----|(?=\\?["'])|\Z)""")
+# User and password before a host, without a scheme; the digest of an image stands behind an @, too.
+_USER = re.compile(r"""(?<![^\s"'<>\\=,(])[^\s"'<>\\=,(@:/]{1,256}:[^\s"'<>\\]{1,256}@(?!sha\d+:)(?=[\w\[])""")
 # Such a header's value goes to the end of the line, and the argument that follows a flag in a list to its closing quote.
 _HEADER = re.compile(r"\b((?:authorization|cookie|x-api-key)\s*[:=]\s*)[^\s\"'][^\n\"']*", re.IGNORECASE)
-_ARGUMENT = re.compile(r"""("-{1,2}[\w-]*(?:key|password|secret|token)"\s*,\s*")[^"\n]*""", re.IGNORECASE)
+_ARGUMENT = re.compile(r"""("-{1,2}[\w-]*(?:credential|key|login|pass\w*|pwd|secret|token)"\s*,\s*")[^"\n]*""", re.IGNORECASE)
 # A value in quotes goes to its closing quote, or to the end of the line; any other to the next space or mark.
 _NAMED = re.compile(
-    r"""((?:api[-_]?key|authorization|credential|password|passwd|secret|token)\\?["']?(?:\sis)?\s*[:=]\s*)(\\?["'])?"""
-    r"""(?(2).*?(?=(?<!\\)\2|$)|[^\s"',}\\]+)""",
+    r"""((?:(?:access|api|encryption|private|signing)[-_ ]?key|authorization|credential|passphrase|password|passwd|\bpwd"""
+    r"""|secret|\bsig|signature|token)\\?["']?(?:\sis)?\s*(?:=>|[:=]|%3[ad])\s*)(\\?["'])?(?(2).*?(?=(?<!\\)\2|$)|[^\s"',}\\]+)""",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
 def scrubbed(text: str) -> str:
-    """Text without user, password and query of URLs, and without values that are named like a credential."""
+    """Text without private keys, user and password of a host, query of a URL, and what looks or is named like a credential."""
+    text = _TOKEN.sub(HIDDEN, _PRIVATE.sub(HIDDEN, text))
     text = _URL.sub(lambda url: f"{url[1]}{url[2]}{f'?{HIDDEN}' if url[3] else ''}", text)
+    text = _USER.sub(f"{HIDDEN}@", text)
     text = _ARGUMENT.sub(rf"\1{HIDDEN}", _HEADER.sub(rf"\1{HIDDEN}", text))
-    return _NAMED.sub(rf"\1\2{HIDDEN}", _LOGIN.sub(rf"\1 {HIDDEN}", text))
+    text = _NAMED.sub(rf"\1\2{HIDDEN}", _LOGIN.sub(rf"\1 {HIDDEN}", text))
+    return _TOLD.sub(lambda told: f"{told[1] or told[2]}{HIDDEN}", text)
 
 
 def of_object(body: Mapping[str, Any]) -> dict[str, Any]:
