@@ -174,6 +174,21 @@ def test_a_cloud_init_that_is_missing_or_too_large_is_waited_for(here, sim, oper
     assert sent(sim) == ["ReprovisionHost"]
 
 
+def test_what_the_cloud_quotes_of_a_cloud_init_is_shown_nowhere(here, sim, operator):
+    """Of the refusal the rest is kept: it says what is wrong. At its end each such test searches status, Events and log."""
+    password = sim.canaries.plant("a password in the cloud-init", "hunter2-of-the-tests")
+    operator(**FLAGS)
+    here.apply([secret("metal-cloud-init", **{"user-data": f"#cloud-config\nusers:\n- name: ann\n  passwd: {password}\n"})])
+    here.apply(gpuhost(reprovision=INSTALL))
+    running(here)
+    said = f"cloud-init line 4 is wrong: '  passwd: {password}' ({password[:12]}…)"
+    sim.fault(kind="status", operation="ReprovisionHost", status=422, message=said, nth=1)
+    asked = request(here, REPROVISION)
+    row(here, "False/Rejected", "Failed", "Stalled", says="cloud-init line 4 is wrong: ' [redacted]'")
+    outcome(here, asked, "Refused")
+    assert ("metal", "ReprovisionFailed") in here.events()
+
+
 def test_without_a_host_of_its_own_a_request_is_not_sent(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuhost("first"))

@@ -38,6 +38,8 @@ SHOWN = {
     "in a form": f"key={quote_plus(AWKWARD)}",
     "in JSON": json.dumps({"password": AWKWARD}),
     "in JSON that keeps letters": json.dumps({"password": AWKWARD}, ensure_ascii=False),
+    "in a URL of .NET": quote(AWKWARD, safe="").lower(),
+    "in JSON of .NET": "pa\\u0022ss\\\\w\\u00F6rd \\u0026 \\u003Cmore\\u003E",
     "in HTML": f"<b>{html.escape(AWKWARD)}</b>",
     "in base64": base64.b64encode(KEY.encode()).decode(),
     "in base64, one character later": in_base64(KEY, 1),

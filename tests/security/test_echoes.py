@@ -5,8 +5,10 @@ Error pages of web frameworks do just that. The password is of the sort that is 
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import re
 import traceback
 from urllib.parse import quote, quote_plus
 
@@ -17,8 +19,22 @@ from gpucloud.cloud import ApiKey, CloudError, Login
 from support.canaries import Canaries
 from unit.cloud.fakes import Rig, refusal
 
-PASSWORD = 'made-up "pass"\\wörd & <more> of +it'
+PASSWORD = 'made-up "pass"\\wörd & <more> of +it\'s'
 KEY = "made-up/key+of=the&tests"
+
+
+def in_lower_case(text):
+    return re.sub("%..", lambda escape: escape[0].lower(), quote(text, safe=""))
+
+
+def in_net_json(text):
+    """As System.Text.Json writes: by number whatever HTML could mistake, and all that is not ASCII."""
+    return re.sub(r"[^A-Za-z0-9 ./=-]", lambda char: f"\\u{ord(char[0]):04X}", text)
+
+
+def in_net_html(text):
+    return re.sub("[^ -~]", lambda char: f"&#{ord(char[0])};", html.escape(text).replace("&#x27;", "&#39;"))
+
 
 ECHOES = {
     "the body, as it came": lambda request: request.content.decode(),
@@ -31,6 +47,11 @@ ECHOES = {
     "the values as in a form": lambda _: f"{quote_plus(PASSWORD)} {quote_plus(KEY)}",
     "the values in HTML": lambda _: f"{html.escape(PASSWORD)} {html.escape(KEY)}",
     "the values in JSON": lambda _: json.dumps([PASSWORD, KEY]),
+    "the values as .NET writes them in a URL": lambda _: f"{in_lower_case(PASSWORD)} {in_lower_case(KEY)}",
+    "the values as .NET writes them in JSON that was cut off": lambda _: (
+        f'{{"error":{{"message":"{in_net_json(KEY)} {in_net_json(PASSWORD)} is'
+    ),
+    "the values as .NET writes them in HTML": lambda _: f"{in_net_html(PASSWORD)} {in_net_html(KEY)}",
     "behind 400 other words": lambda _: "word " * 98 + f"{PASSWORD} {KEY}",
 }
 
@@ -65,3 +86,27 @@ async def test_words_of_the_cloud_stay_on_one_line(status):
             await client.get_all_clusters()
     assert str(caught.value).isprintable()
     assert "{braces} {0} %s" in str(caught.value), "and are otherwise shown as they are"
+
+
+LINE = "  passwd: hunter2-very-secret"
+CLOUD_INIT = f"#cloud-config\nusers:\n- name: ann\n{LINE}\n"
+ENCODED = base64.b64encode(CLOUD_INIT.encode()).decode()
+QUOTES = {
+    "a line": LINE,
+    "a value": "hunter2-very-secret",
+    "the first part of a value": "passwd: hunter2-v…",
+    "all of it": CLOUD_INIT,
+    "all of it in JSON": json.dumps(CLOUD_INIT),
+    "a line in HTML": f"<html>{html.escape(LINE)}</html>",
+    "a line in a URL": quote(LINE),
+}
+
+
+@pytest.mark.parametrize("quoted", QUOTES.values(), ids=QUOTES)
+async def test_what_is_quoted_of_a_cloud_init_is_blotted_out(quoted):
+    rig = Rig(lambda _: refusal(422, f"the cloud-init is wrong: '{quoted}'"))
+    async with rig.client as client:
+        with pytest.raises(CloudError) as caught:
+            await client.reprovision_host(id="bm-128", cluster="Msc1", cloud_init_base64=ENCODED)
+    assert "hunter2" not in "\n".join([repr(caught.value), repr(vars(caught.value)), repr(rig.reports)])
+    assert caught.value.message.startswith("the cloud-init is wrong: "), "the reason is still told"

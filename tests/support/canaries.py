@@ -58,7 +58,9 @@ class Canary:
     def _escaped(self) -> set[str]:
         value = self.value
         escaped = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
-        return escaped | {quote(value, safe=""), quote(value), quote_plus(value), html.escape(value)}
+        in_url = {quote(value, safe=""), quote(value), quote_plus(value)}
+        in_net = {re.sub("%..", lambda code: code[0].lower(), form) for form in in_url} | {_in_net_json(value)}
+        return escaped | in_url | in_net | {html.escape(value), html.escape(value).replace("&#x27;", "&#39;")}
 
     def _pieces(self) -> Iterator[str]:
         """All pieces of each line, plain and as JSON would hold them; what is public is left out."""
@@ -68,6 +70,11 @@ class Canary:
             for form in {line, json.dumps(line)[1:-1]}:
                 pieces = (form[at : at + PIECE] for at in range(len(form) - PIECE + 1))
                 yield from (piece for piece in pieces if not any(piece in known for known in _PUBLIC))
+
+
+def _in_net_json(value: str) -> str:
+    """As System.Text.Json writes: by number whatever HTML could mistake, and all that is not ASCII."""
+    return re.sub(r"[^ -~]|[\"&'+<>`]", lambda char: f"\\u{ord(char[0]):04X}", value.replace("\\", "\\\\"))
 
 
 class Canaries:

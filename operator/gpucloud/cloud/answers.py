@@ -4,22 +4,17 @@ Pure: no I/O, no clock. It trusts nothing in an answer, and never lets a secret 
 """
 
 import contextlib
-import html
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote, quote_plus
 
 from pydantic_core import from_json
 
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, is_false, is_true, kind_of, one_line, read_complaint
+from gpucloud.cloud.redaction import Redact
 
 T = TypeVar("T")
-Redact = Callable[[str], str]
-_BLOT = "[redacted]"
-_SHORTEST_SECRET = 4  # shorter ones would turn every message into stars
 
 
 @dataclass(frozen=True)
@@ -30,37 +25,6 @@ class Answer:
     body: bytes
     retry_after: float | None = None
     challenge: str = ""
-
-
-def redactor(secrets: tuple[str, ...]) -> Redact:
-    """Make the function that blots secrets out of a text, in every spelling that a service may echo, longest first."""
-    forms = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
-    ordered = sorted(forms, key=len, reverse=True)
-
-    def redact(text: str) -> str:
-        for form in ordered:
-            text = text.replace(form, _BLOT)
-        return _without_beginning(text, ordered)
-
-    return redact
-
-
-def _spellings(secret: str) -> set[str]:
-    """A secret as it is, in JSON, in URLs and forms, and each of these in HTML."""
-    in_json = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
-    written = {secret, *in_json, quote(secret, safe=""), quote(secret), quote_plus(secret)}
-    return written | {html.escape(form) for form in written}
-
-
-def _without_beginning(text: str, forms: list[str]) -> str:
-    """The text without the first part of a secret at its end: an answer may be cut off within one."""
-    lengths = {
-        length
-        for form in forms
-        for length in range(_SHORTEST_SECRET, min(len(form), len(text) + 1))
-        if text.endswith(form[:length])
-    }
-    return text[: -max(lengths)] + _BLOT if lengths else text
 
 
 def read(call: Call[T], answer: Answer, redact: Redact) -> T:
@@ -116,8 +80,9 @@ def _unwrap(payload: Any) -> Any:
 
 
 def _failure(answer: Answer, payload: Any, redact: Redact) -> CloudError:
-    complaint = read_complaint(redact(payload.text) if isinstance(payload, Unreadable) else payload)
-    kind = kind_of(answer.status, complaint)
+    body = payload.text if isinstance(payload, Unreadable) else payload
+    kind = kind_of(answer.status, read_complaint(body))  # by the cloud's own words, even if they may not be shown
+    complaint = read_complaint(redact(body) if isinstance(body, str) else body)
     words = one_line(redact(complaint.message)) or one_line(redact(answer.challenge))
     if kind is ErrorKind.REDIRECTED:
         words = "the cloud redirects elsewhere, which is never followed; check the base URL"

@@ -7,13 +7,14 @@ parameters, the shape of the body, required fields, lengths and ranges. A call t
 # ruff: noqa: A002 - "id" is the API's own name for it
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import unquote_plus
 
 from gpucloud.cloud import models
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.parsing import listing_of, login_of, names_of, record_of
+from gpucloud.cloud.redaction import document_of
 
 T = TypeVar("T")
 
@@ -30,7 +31,8 @@ class Call(Generic[T]):
     """A request that is ready to be sent, and how to read its answer.
 
     ``safe`` calls only read and may be sent again. ``parse`` takes the decoded, unwrapped answer and raises CloudError
-    (MALFORMED) when it is not what the specification promises. ``secrets`` are values that no text may ever repeat.
+    (MALFORMED) when it is not what the specification promises. ``secrets`` are values that no text may ever repeat,
+    ``documents`` texts of which it may quote no line and no value.
     """
 
     operation: str
@@ -41,6 +43,7 @@ class Call(Generic[T]):
     json: Mapping[str, Any] | None = field(default=None, repr=False)
     authenticated: bool = True
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    documents: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def safe(self) -> bool:
@@ -168,7 +171,7 @@ def reprovision_host(
 ) -> Call[models.HostRecord]:
     """Write a bare metal host again from an image. Source: service-api, ReprovisionHost.
 
-    The cloud-init is a secret, and so is what a URL is signed with.
+    The cloud-init is a secret, encoded and decoded, and so is what a URL is signed with.
     """
     optional = {
         "imageUrl": _optional("image_url", image_url),
@@ -177,7 +180,8 @@ def reprovision_host(
     }
     body = {"id": _required("id", id), "cluster": _required("cluster", cluster)} | _given(optional)
     secrets = (cloud_init_base64 or "", *_signatures(image_url or ""), *_signatures(image_checksum or ""))
-    return _change("ReprovisionHost", _METAL, record_of(models.HostRecord), body, tuple(filter(None, secrets)))
+    call = _change("ReprovisionHost", _METAL, record_of(models.HostRecord), body, tuple(filter(None, secrets)))
+    return replace(call, documents=document_of(cloud_init_base64 or ""))
 
 
 def _signatures(url: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 MAX_MESSAGE = 500
-_MAX_MARKUP = 16_384
+MAX_READ = 16_384
+"""So many characters of an answer are looked at for a message."""
 _NOT_FOUND = re.compile(r"\bnot found\b", re.IGNORECASE)
 _PERMISSION = re.compile(r"\bpermissions?\b", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^<>]*>")
@@ -108,7 +109,7 @@ class Complaint:
 
 def one_line(text: str) -> str:
     """Return text on one line, without control characters, at most 500 characters long."""
-    printable = "".join(char if char.isprintable() else " " for char in text[:_MAX_MARKUP])
+    printable = "".join(char if char.isprintable() else " " for char in text[:MAX_READ])
     line = " ".join(printable.split())
     return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
 
@@ -201,8 +202,8 @@ def _by_status(status: int) -> ErrorKind:
 
 def _read_text(text: str) -> Complaint:
     if not text.lstrip().startswith("<"):
-        return Complaint(text, headline=text[:_MAX_MARKUP])
-    return Complaint(html.unescape(_MARKUP.sub(" ", text[:_MAX_MARKUP])))
+        return Complaint(text, headline=text[:MAX_READ])
+    return Complaint(html.unescape(_MARKUP.sub(" ", text[:MAX_READ])))
 
 
 def _first_text(value: Any) -> str:

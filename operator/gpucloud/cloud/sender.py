@@ -15,7 +15,7 @@ from typing import TypeVar
 import httpx
 
 from gpucloud import __version__
-from gpucloud.cloud.answers import Answer, read, redactor
+from gpucloud.cloud.answers import Answer, read
 from gpucloud.cloud.auth import Credentials
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError, ErrorKind, LoginError, is_ambiguous
@@ -23,6 +23,7 @@ from gpucloud.cloud.failure_words import connection_words
 from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.models import Listing
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
+from gpucloud.cloud.redaction import redactor
 from gpucloud.cloud.transport import GuardedTransport, Progress, always
 
 T = TypeVar("T")
@@ -144,7 +145,7 @@ class Sender:
         return httpx.Request(call.method, url, headers=HEADERS, json=call.json, extensions={"trace": progress.trace})
 
     def _redacted(self, call: Call[T], text: str) -> str:
-        return redactor((*call.secrets, *self._secrets()))(text)
+        return redactor((*call.secrets, *self._secrets()), call.documents)(text)
 
     def _report(self, call: Call[T], progress: Progress, status: int | None, failure: CloudError | None) -> None:
         if self._on_call is None:

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.cloud import CloudError, CreateServer, ErrorKind, LoginError, VmRecord
-from gpucloud.cloud.answers import Answer, read, redactor
+from gpucloud.cloud.answers import Answer, read
 from gpucloud.cloud.calls import authenticate, create_vpc, get_all_clusters, get_server, get_servers
+from gpucloud.cloud.redaction import redactor
 from unit.cloud.fakes import Rig, plain, refusal, wrapped
 
 KEY = {"id": "vm-1", "namespace": "acme", "cluster": "Msc1"}
