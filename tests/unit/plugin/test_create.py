@@ -257,6 +257,8 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     ((path, body),) = api.changed("POST")
     assert (path, body["spec"]["vpcRef"]) == (POSTED, {"name": "lab"})
     code, _, err = plugin("create", "train", "-c", A100, "--cluster", "Msc1", "--apply")
+    assert (code, "just as it was sent now" in err) == (1, True)
+    code, _, err = plugin("create", "train", "-c", H100, "--cluster", "Hou1", "--vpc", "acme", "--apply")
     assert code == 1
     assert (
         "GpuVM/train exists already in namespace 'team': choose another name, or see "

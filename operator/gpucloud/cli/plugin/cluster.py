@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin import marks
-from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError
+from gpucloud.cli.plugin import lost, marks, show
+from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 APPLY_CRDS = marks.paste("kubectl apply --server-side -f crds/")
 PAGE = "500"
 LOG_LINES = "5000"
+SERVER_ERROR = 500  # from here on a refused write may have been carried out
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
 
@@ -102,10 +103,21 @@ class Cluster:
         try:
             return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise _refusal(error, f"change {key}", key.namespace) from None
+            if error.status < SERVER_ERROR:
+                raise _refusal(error, f"change {key}", key.namespace) from None
+            why = lost.words_of(error, f"change {key}", key)
+        except UnansweredError as error:
+            if not error.sent:
+                raise
+            why = error.why
+        found, looked = self._look(key)
+        if found is None or found.uid != item.uid or not lost.shows(found, change):
+            raise PluginError(lost.not_changed(key, why, looked=looked))
+        show.tell(f"{key} is changed as it was asked, although the answer was lost: do not send it again.")
+        return found
 
-    def create(self, key: Key, spec: Mapping[str, Any]) -> Thing:
-        """Make an object."""
+    def create(self, key: Key, spec: Mapping[str, Any], again: str = lost.SAME_NAME) -> Thing:
+        """Make an object. ``again`` is the way to repeat it after an answer that is lost."""
         body = {"apiVersion": API_VERSION, "kind": key.kind, "metadata": {"name": key.name}, "spec": spec}
         query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
         REQUESTED.set(True)
@@ -113,13 +125,30 @@ class Cluster:
             return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.status == 409 and "already exists" in str(error):
-                raise PluginError(
-                    f"{key} exists already in namespace {key.namespace!r}: choose another name, or see "
-                    f"'{key.command('status')}'."
-                ) from None
+                raise PluginError(_taken(key, self._look(key)[0], body)) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            raise _refusal(error, f"create {key}", key.namespace) from None
+            if error.status < SERVER_ERROR:
+                raise _refusal(error, f"create {key}", key.namespace) from None
+            why = lost.words_of(error, f"create {key}", key)
+        except UnansweredError as error:
+            if not error.sent:
+                raise
+            why = error.why
+        found, looked = self._look(key)
+        if found is None:
+            raise PluginError(lost.not_created(key, why, again, looked=looked))
+        if not lost.stands_for(found, body):
+            raise PluginError(_taken(key, found, body))
+        show.tell(f"{key} is there as it was sent, although the answer was lost: do not send it again.")
+        return found
+
+    def _look(self, key: Key) -> tuple[Thing | None, bool]:
+        """One object, if it is there, and whether it could be looked for."""
+        try:
+            return self.find(key), True
+        except PluginError:
+            return None, False
 
     def events(self, item: Thing) -> tuple[Event, ...]:
         """What was recorded of this object, oldest first.
@@ -231,6 +260,17 @@ class Cluster:
 def _path(kind: str, namespace: str | None, name: str = "") -> str:
     scope = f"/namespaces/{quote(namespace, safe='')}" if namespace is not None else ""
     return f"/apis/{GROUP}/{VERSION}{scope}/{KINDS[kind].plural}" + (f"/{quote(name, safe='')}" if name else "")
+
+
+def _taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> str:
+    """The name is taken: by what was sent before, or by something else."""
+    there = f"{key} exists already in namespace {key.namespace!r}"
+    if found is not None and lost.stands_for(found, sent):
+        return (
+            f"{there}, just as it was sent now: an earlier call may have made it, so nothing is to be made. See "
+            f"'{key.command('status')}'."
+        )
+    return f"{there}: choose another name, or see '{key.command('status')}'."
 
 
 def _no_selector(selector: str, error: RefusedError) -> PluginError:

@@ -45,4 +45,8 @@ class ForbiddenError(PluginError):
 
 
 class UnansweredError(PluginError):
-    """The cluster did not answer; it may do so again soon."""
+    """The cluster did not answer; it may do so again soon. ``sent`` is false where no request can have arrived."""
+
+    def __init__(self, why: str, advice: str, *, sent: bool = True) -> None:
+        super().__init__(f"{why}: {advice}")
+        self.why, self.sent = why, sent

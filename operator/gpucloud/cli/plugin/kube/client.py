@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
+import ssl
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CHECK = "check --context, --kubeconfig and your network, then try again."
+RELOGIN = "correct the kubeconfig, or log in again."
+UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
 
 
 class Way(Protocol):
@@ -49,7 +53,7 @@ class KubeApi:
         try:
             scheme, _, token = self._way.authorization.partition(" ")
         except ConfigError as error:
-            raise PluginError(_no_login(self.host, error)) from None
+            raise PluginError(f"{_no_login(self.host, error)}: {RELOGIN}") from None
         return token if scheme.lower() == "bearer" else ""
 
     def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
@@ -68,9 +72,10 @@ class KubeApi:
         try:
             status, text = self._way.request(method, target, sent, headers)
         except ConfigError as error:
-            raise UnansweredError(_no_login(self.host, error)) from None
+            raise UnansweredError(_no_login(self.host, error), RELOGIN, sent=False) from None
         except (OSError, http.client.HTTPException) as error:
-            raise UnansweredError(f"the cluster at {self.host} does not answer ({_cause(error)}): {CHECK}") from None
+            why = f"the cluster at {self.host} does not answer ({_cause(error)})"
+            raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
         if not 200 <= status < 300:
             answer = _parsed(text)
             raise RefusedError(status, clean(str(answer.get("message") or f"HTTP {status}")), str(answer.get("reason") or ""))
@@ -136,7 +141,7 @@ def _missing(files: tuple[Path, ...]) -> str:
 
 
 def _no_login(host: str, error: Exception) -> str:
-    return f"cannot log in to the cluster at {host}: {clean(str(error)).rstrip('.')}: correct the kubeconfig, or log in again."
+    return f"cannot log in to the cluster at {host}: {clean(str(error)).rstrip('.')}"
 
 
 def _parsed(text: bytes) -> dict[str, Any]:

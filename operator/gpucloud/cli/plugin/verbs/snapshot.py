@@ -26,7 +26,8 @@ def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: f
     if not source.text("vmId"):  # one that is there may be paused: that is no change of it
         mind_pause(source, refuse=wait_for_it)
     called = called or f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source))
+    again = f"with '{source.key.command('snapshot', f'--name={called}')}'"
+    made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
     print(f"{made.key}: created, of {source.key}")
     if not wait_for_it:
         return ExitCode.OK
