@@ -42,7 +42,8 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _integer(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
+    """Return a whole number that is written as an integer, as 5.0 or as text; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -85,7 +86,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 Text = Annotated[str | None, BeforeValidator(_text)]
 LongText = Annotated[str | None, BeforeValidator(readable_text)]
-Integer = Annotated[int | None, BeforeValidator(_integer)]
+Integer = Annotated[int | None, BeforeValidator(whole_number)]
 Number = Annotated[float | None, BeforeValidator(_number)]
 Boolean = Annotated[bool | None, BeforeValidator(_boolean)]
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]

@@ -59,7 +59,8 @@ def item_of(model: type[R]) -> Callable[[Any], R]:
 def listing_of(model: type[R]) -> Callable[[Any], models.Listing[R]]:
     """Make the reader of ``{"items": [...]}``; items without a name are dropped and make the listing incomplete.
 
-    So does a ``totalCount`` above the number of items: the service pages some listings, and this may be the first page.
+    So does a ``totalCount`` that is above the number of items, or cannot be read: the service pages some listings, and this may
+    be the first page.
 
     No list under ``items`` is MALFORMED: rubbish must never read as "nothing there".
     """
@@ -81,9 +82,12 @@ def _flaw(named: int, listed: int, total: Any) -> str:
     """Why a listing does not show everything; "" when it does."""
     if named < listed:
         return "the listing holds entries without an id"
-    if isinstance(total, int) and not isinstance(total, bool) and total > listed:
-        return f"the listing holds {listed} of {total} records"
-    return ""
+    if total is None:
+        return ""
+    counted = models.whole_number(total)
+    if counted is None:
+        return "the number of all records, totalCount, is no whole number"
+    return f"the listing holds {listed} of {counted} records" if counted > listed else ""
 
 
 def names_of(payload: Any) -> tuple[str, ...]:

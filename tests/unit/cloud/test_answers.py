@@ -111,8 +111,13 @@ LISTINGS = [
     ({"items": [{"id": "a"}], "totalCount": 2}, 1, False, "the first page of more"),
     ({"items": [], "totalCount": 1}, 0, False, "counted, and none shown"),
     ({"items": [{"id": "a"}], "totalCount": 0}, 1, True, "more than counted hides nothing"),
-    ({"items": [], "totalCount": True}, 0, True, "no number"),
-    ({"items": [], "totalCount": "many"}, 0, True, "no number either"),
+    ({"items": [{"id": "a"}], "totalCount": "2"}, 1, False, "a number may come as text"),
+    ({"items": [{"id": "a"}], "totalCount": 2.0}, 1, False, "or with a point"),
+    ({"items": [{"id": "a"}], "totalCount": "1"}, 1, True, "counted as text, and shown"),
+    ({"items": [{"id": "a"}], "totalCount": None}, 1, True, "nothing was counted"),
+    ({"items": [], "totalCount": True}, 0, False, "no number: this may be the first page"),
+    ({"items": [], "totalCount": "many"}, 0, False, "no number either"),
+    ({"items": [], "totalCount": 0.5}, 0, False, "no whole number"),
     ({"result": {"items": [{"id": "a"}], "totalCount": 2}, "success": True}, 1, False, "the first page, wrapped"),
 ]
 
