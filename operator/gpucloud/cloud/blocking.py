@@ -1,34 +1,36 @@
 """``SyncCloudClient``: the same client for programs without an event loop.
 
-A ``CloudClient`` does the work, in an event loop in a thread of its own, so that both clients send, repeat and fail alike.
+A ``Connection`` does the work, in an event loop in a thread of its own, so that both clients send, repeat and fail alike.
 """
 
 import weakref
-from contextlib import ExitStack
+from collections.abc import Callable, Coroutine
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from gpucloud.cloud import calls
 from gpucloud.cloud.calls import Call
-from gpucloud.cloud.client import CloudClient
+from gpucloud.cloud.connection import Connection
 from gpucloud.cloud.errors import CloudError, ErrorKind
+from gpucloud.cloud.loop_thread import LoopEndedError, LoopThread
 from gpucloud.cloud.operations import blocking
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.transport import CLOSED
-from gpucloud.cloud.waiting import Until
+from gpucloud.cloud.waiting import Until, wait_for
 
 T = TypeVar("T")
+_END_SECONDS = 1.0
 
 
 class SyncCloudClient:
     """A client of the GPU cloud whose methods return when the answer is there; one per credential, for any number of threads.
 
-    Every operation takes keyword arguments only and raises ``CloudError`` for every failure. Within a running event loop use
-    ``CloudClient``: these methods would stop the loop.
+    Every operation takes keyword arguments only and raises ``CloudError`` for every failure. A call that is interrupted, as by
+    Ctrl-C, is over: nothing of it is sent later. Within a running event loop use ``CloudClient``: these methods would stop the
+    loop.
     """
 
     def __init__(
@@ -41,10 +43,9 @@ class SyncCloudClient:
         on_call: OnCall | None = None,
     ) -> None:
         """Make a client; nothing is sent yet. Arguments and errors: ``CloudClient``. ``on_call`` runs in another thread."""
-        self._client = CloudClient(base_url, credential, options=options, transport=transport, on_call=on_call)
-        self._thread = ExitStack()
-        self._portal = self._thread.enter_context(start_blocking_portal(name="gpucloud-client"))
-        weakref.finalize(self, self._thread.close)  # else the end of a program that does not close it waits for ever
+        self._connection = Connection(base_url, credential, options=options, transport=transport, on_call=on_call)
+        self._thread = LoopThread("gpucloud-client")
+        weakref.finalize(self, _end, self._thread)  # a client that nobody closes leaves no thread behind
 
     def __enter__(self) -> Self:
         return self
@@ -55,33 +56,43 @@ class SyncCloudClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        try:
-            if not self.is_closed:
-                self._portal.call(self._client.aclose)
-        finally:
-            self._thread.__exit__(kind, error, traceback)
+        self.close()
 
     def close(self) -> None:
         """Close all connections and end the thread. Calls made later fail with NOT_SENT."""
-        self.__exit__(None, None, None)
+        try:
+            self._run("close", self._connection.aclose)
+        except CloudError:
+            pass  # closed already
+        finally:
+            self._thread.stop()
+            self._thread.join()
 
     @property
     def is_closed(self) -> bool:
         """Whether ``close`` was called."""
-        return self._client.is_closed
+        return self._connection.is_closed
 
     @property
     def budget_left(self) -> float:
         """Return how many requests could be sent at once now, out of ``burst``."""
-        return self._open("budget_left").call(lambda: self._client.budget_left)
+
+        async def ask() -> float:
+            return self._connection.budget_left
+
+        return self._run("budget_left", ask)
 
     def token_expires_in(self) -> float | None:
         """Return the seconds for which the login token in use is still valid; None with an API key, or before a login."""
-        return self._open("token_expires_in").call(self._client.token_expires_in)
+
+        async def ask() -> float | None:
+            return self._connection.token_expires_in()
+
+        return self._run("token_expires_in", ask)
 
     def run(self, call: Call[T]) -> T:
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
-        return self._open(call.operation).call(self._client.run, call)
+        return self._run(call.operation, partial(self._connection.run, call))
 
     def wait_for(
         self,
@@ -93,15 +104,28 @@ class SyncCloudClient:
         longest_pause_seconds: float = 30.0,
     ) -> T:
         """Read until the answer is as wanted, and return it. Arguments and errors: ``CloudClient.wait_for``."""
-        pauses = {"first_pause_seconds": first_pause_seconds, "longest_pause_seconds": longest_pause_seconds}
-        waiting = partial(self._client.wait_for, call, until, deadline_seconds=deadline_seconds, **pauses)
-        return self._open(call.operation).call(waiting)
+        waiting = partial(
+            wait_for,
+            self._connection.run,
+            partial(self._connection.pause, operation=call.operation),
+            call,
+            until,
+            deadline_seconds=deadline_seconds,
+            pauses=(first_pause_seconds, longest_pause_seconds),
+        )
+        return self._run(call.operation, waiting)
 
-    def _open(self, operation: str) -> BlockingPortal:
-        """Return the way into the event loop of the client."""
-        if self.is_closed:
-            raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
-        return self._portal
+    def _run(self, operation: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine in the event loop of the client.
+
+        Raises:
+            CloudError: NOT_SENT when the client is closed; or as ``work`` raises it.
+        """
+        try:
+            return self._thread.run(work)
+        except LoopEndedError:
+            pass
+        raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
 
     get_all_clusters = blocking(calls.get_all_clusters)
     get_servers = blocking(calls.get_servers)
@@ -127,3 +151,9 @@ class SyncCloudClient:
     destroy_vpc = blocking(calls.destroy_vpc)
     authenticate = blocking(calls.authenticate)
     refresh_token = blocking(calls.refresh_token)
+
+
+def _end(thread: LoopThread) -> None:
+    """End the thread of a client that is gone. Python may collect the client in that very thread."""
+    thread.stop()
+    thread.join(_END_SECONDS)

@@ -1,5 +1,7 @@
 """The sync client: the same answers and errors, from any thread, and nothing of it left behind."""
 
+import asyncio
+import signal
 import subprocess
 import sys
 import threading
@@ -9,7 +11,7 @@ import httpx
 import pytest
 
 from gpucloud.cloud import ApiKey, CloudError, CreateServer, ErrorKind, SyncCloudClient, WaitTimeoutError, calls
-from unit.cloud.fakes import BASE, KEY, FakeCloud, in_turn, plain, refusal
+from unit.cloud.fakes import BASE, KEY, LOGIN, FakeCloud, in_turn, plain, refusal, token
 
 NEW_VM = CreateServer(vpc="acme", configuration="c", cluster="Msc1", ssh_keys=("ssh-ed25519 AAAA a",))
 THREAD = "gpucloud-client"
@@ -83,6 +85,54 @@ def test_closing_it_ends_a_wait_in_another_thread():
         read.wait()
         cloud.close()
         assert isinstance(waiting.exception(), CloudError)
+
+
+def interrupt():
+    """Press Ctrl-C."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def test_an_order_that_was_interrupted_is_not_sent_later():
+    """The program went on, ordered again, and had two VMs."""
+    may_go_on = threading.Event()
+
+    async def answer(request):
+        if request.url.path.endswith("/Authenticate"):
+            interrupt()
+            await asyncio.to_thread(may_go_on.wait)
+            return token()
+        return plain(["Msc1"])
+
+    fake = FakeCloud(answer)
+    with SyncCloudClient(BASE, LOGIN, transport=fake) as cloud:
+        with pytest.raises(KeyboardInterrupt):
+            cloud.create_server(NEW_VM)
+        may_go_on.set()
+        assert cloud.get_all_clusters() == ("Msc1",)
+    assert fake.sent_to("CreateServer") == []
+
+
+def test_a_program_that_is_interrupted_in_a_wait_ends():
+    """It stayed alive until the deadline of the wait, half an hour as a rule."""
+    program = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603 - our own
+    assert (done.returncode, "KeyboardInterrupt" in done.stderr) == (-signal.SIGINT, True)
+
+
+INTERRUPTED = """
+import signal, threading, httpx
+from gpucloud.cloud import ApiKey, SyncCloudClient, calls
+
+interrupts = iter([signal.SIGINT])
+
+def pending(request):
+    for number in interrupts:
+        signal.pthread_kill(threading.main_thread().ident, number)
+    return httpx.Response(200, json={"id": "vm", "status": "PENDING"})
+
+cloud = SyncCloudClient("http://127.0.0.1:9", ApiKey("key"), transport=httpx.MockTransport(pending))
+cloud.wait_for(calls.get_server(id="vm", namespace="acme", cluster="Msc1"), "ONLINE")
+"""
 
 
 FORGETFUL = """

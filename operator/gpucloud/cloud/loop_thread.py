@@ -1,0 +1,108 @@
+"""An event loop in a thread of its own, in which other threads run coroutines. It knows nothing of the cloud."""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+_CANCELLATION_SECONDS = 1.0
+
+
+class LoopEndedError(Exception):
+    """The loop was stopped, so the work was not begun."""
+
+
+class LoopThread:
+    """Runs coroutines for any number of threads until ``stop``. The thread keeps no program alive."""
+
+    def __init__(self, name: str) -> None:
+        """Start the thread."""
+        self._loop = asyncio.new_event_loop()
+        self._stopping = asyncio.Event()
+        self._stopped = False
+        self._order = threading.Lock()  # no work is begun after the stop: nobody would carry it out, or answer
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine in the loop and return its result.
+
+        When the waiting thread is interrupted, as by Ctrl-C, the coroutine is cancelled before the exception goes on.
+
+        Raises:
+            LoopEndedError: the loop was stopped, and nothing was begun.
+            RuntimeError: the caller is in the loop itself, which would wait for itself.
+        """
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("on_call runs in the client's own thread, which may not wait for the client: use another thread")
+        job = _Job(work, self._tasks)
+        try:
+            self._begin(job)
+            return job.result.result()
+        except LoopEndedError:
+            raise
+        except BaseException:
+            if not job.result.done():
+                self._loop.call_soon_threadsafe(job.cancel)
+                concurrent.futures.wait([job.result], timeout=_CANCELLATION_SECONDS)
+            raise
+        finally:
+            del job  # its result holds the exception, whose traceback holds this frame
+
+    def stop(self) -> None:
+        """Let nothing new begin. The loop ends when what is under way has ended."""
+        with self._order:
+            if not self._stopped:
+                self._stopped = True
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the end of the loop; not in its own thread, where that could never come."""
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout)
+
+    def _begin(self, job: "_Job[Any]") -> None:
+        with self._order:
+            if self._stopped:
+                raise LoopEndedError
+            self._loop.call_soon_threadsafe(job.start)
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
+        await self._stopping.wait()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+
+class _Job(Generic[T]):
+    """One piece of work, in the loop and for the thread that waits for it."""
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]], tasks: set[asyncio.Task[Any]]) -> None:
+        self.result: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._work, self._tasks = work, tasks
+        self._task: asyncio.Task[T] | None = None
+
+    def start(self) -> None:
+        """Begin, in the loop."""
+        self._task = asyncio.get_running_loop().create_task(self._work())
+        self._tasks.add(self._task)
+        self._task.add_done_callback(self._ended)
+
+    def cancel(self) -> None:
+        """Cancel what was begun, in the loop."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _ended(self, task: asyncio.Task[T]) -> None:
+        self._tasks.discard(task)
+        error = concurrent.futures.CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            self.result.set_result(task.result())
+        else:
+            self.result.set_exception(error)
