@@ -23,6 +23,7 @@ from gpucloud.cloud.waiting import Until, wait_for
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
+_OWN_THREAD = "on_call runs in the client's own thread, which carries the calls: ask the client in another thread"
 
 
 class SyncCloudClient:
@@ -119,8 +120,10 @@ class SyncCloudClient:
         """Run a coroutine in the event loop of the client.
 
         Raises:
-            CloudError: NOT_SENT when the client is closed; or as ``work`` raises it.
+            CloudError: NOT_SENT when the client is closed, INVALID when ``on_call`` asks the client; or as ``work`` raises it.
         """
+        if self._thread.is_current:
+            raise CloudError(ErrorKind.INVALID, _OWN_THREAD, operation=operation)
         try:
             return self._thread.run(work)
         except LoopEndedError:

@@ -34,10 +34,7 @@ class LoopThread:
 
         Raises:
             LoopEndedError: the loop was stopped, and nothing was begun.
-            RuntimeError: the caller is in the loop itself, which would wait for itself.
         """
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("on_call runs in the client's own thread, which may not wait for the client: use another thread")
         job = _Job(work, self._tasks)
         try:
             self._begin(job)
@@ -52,6 +49,11 @@ class LoopThread:
         finally:
             del job  # its result holds the exception, whose traceback holds this frame
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller is in the loop's own thread, where ``run`` would wait for ever."""
+        return threading.current_thread() is self._thread
+
     def stop(self) -> None:
         """Let nothing new begin. The loop ends when what is under way has ended."""
         with self._order:
@@ -61,13 +63,13 @@ class LoopThread:
 
     def join(self, timeout: float | None = None) -> None:
         """Wait for the end of the loop; not in its own thread, where that could never come."""
-        if threading.current_thread() is not self._thread:
+        if not self.is_current:
             self._thread.join(timeout)
 
     def _begin(self, job: "_Job[Any]") -> None:
         with self._order:
             if self._stopped:
-                raise LoopEndedError
+                raise LoopEndedError("the loop was stopped")
             self._loop.call_soon_threadsafe(job.start)
 
     def _serve(self) -> None:

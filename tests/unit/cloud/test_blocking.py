@@ -87,6 +87,21 @@ def test_closing_it_ends_a_wait_in_another_thread():
         assert isinstance(waiting.exception(), CloudError)
 
 
+def test_on_call_that_asks_the_client_is_refused():
+    """It would wait for itself."""
+    errors = []
+
+    def on_call(_report):
+        try:
+            cloud.get_all_clusters()
+        except CloudError as error:
+            errors.append(error.kind)
+
+    with over(plain(["Msc1"]), on_call=on_call) as cloud:
+        assert cloud.get_all_clusters() == ("Msc1",)
+    assert errors == [ErrorKind.INVALID]
+
+
 def interrupt():
     """Press Ctrl-C."""
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
