@@ -18,6 +18,7 @@ from gpucloud.cloud.sender import Sender, wall_clock
 from gpucloud.cloud.transport import CLOSED, GuardedTransport, always, real_transport
 
 T = TypeVar("T")
+_OTHER_LOOP = "the client belongs to the event loop of its first call: make another client in each asyncio.run"
 
 
 class Connection:
@@ -35,6 +36,7 @@ class Connection:
         """Make a connection; nothing is sent yet. Arguments and errors: ``CloudClient``."""
         self._bucket = TokenBucket(options.qps, options.burst)
         self._closed = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         _check(base_url)
         _check_proxy(options.proxy)
         self._transport = GuardedTransport(transport or real_transport(options), self._bucket, options, wall_clock)
@@ -46,13 +48,22 @@ class Connection:
         """Send a call. ``permit`` is asked right before each of its requests leaves; False takes the call back (WITHDRAWN).
 
         Raises:
-            CloudError: every failure, and nothing else.
+            CloudError: every failure, and nothing else. INVALID in another event loop than the first call's.
         """
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if self._loop is not loop:
+            raise CloudError(ErrorKind.INVALID, _OTHER_LOOP, operation=call.operation)
         return await self._sender.run(call, self._auth if call.authenticated else None, permit)
 
-    async def aclose(self) -> None:
-        """Stop a login under way and close all connections. Calls made later fail with NOT_SENT."""
+    async def aclose(self, *, abandon: bool = False) -> None:
+        """Stop a login under way and close all connections. Calls that wait, and calls made later, fail with NOT_SENT.
+
+        Calls whose requests are on their way may end; with ``abandon`` they fail at once, with OUTCOME_UNKNOWN.
+        """
         self._closed.set()
+        self._transport.refuse()
+        self._sender.cut_off(abandon=abandon)
         await self._auth.aclose()
         await self._transport.aclose()
 

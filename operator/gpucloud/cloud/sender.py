@@ -6,6 +6,7 @@ place where a transport's failure becomes NOT_SENT or OUTCOME_UNKNOWN.
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.models import Listing
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
 from gpucloud.cloud.redaction import redactor
-from gpucloud.cloud.transport import GuardedTransport, Progress, always
+from gpucloud.cloud.transport import CLOSED, GuardedTransport, Progress, always
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -62,6 +63,14 @@ class Sender:
         self._options = options
         self._secrets = secrets
         self._on_call = on_call
+        self._under_way: dict[asyncio.Timeout, Progress] = {}
+
+    def cut_off(self, *, abandon: bool) -> None:
+        """End the calls that wait, since nothing is sent any more; with ``abandon`` also those that are on their way."""
+        for limit, progress in self._under_way.items():
+            if (progress.waiting or abandon) and not limit.expired():
+                progress.cut_off = True
+                limit.reschedule(-math.inf)
 
     async def run(self, call: Call[T], auth: Credentials | None, permit: Callable[[], bool] = always) -> T:
         """Send a call and return its value. ``permit`` is asked right before each request leaves.
@@ -75,24 +84,35 @@ class Sender:
         now = asyncio.get_running_loop().time()
         progress = Progress(now + self._options.total_deadline_seconds, started=now, may_send=permit)
         try:
-            async with asyncio.timeout_at(progress.deadline):
+            async with asyncio.timeout_at(progress.deadline) as limit:
+                self._under_way[limit] = progress
                 value = await self._persist(call, auth, progress)
                 if isinstance(value, Listing) and progress.attempt > 1:
                     return replace(value, delay=progress.started - now)
                 return value
         except TimeoutError:
-            kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
-        seconds = self._options.total_deadline_seconds
-        error = CloudError(kind, f"no answer within the deadline of {seconds:g} s", retry_after=progress.retry_after)
+            error = self._out_of_time(progress)
+        finally:
+            del self._under_way[limit]
         self._report(call, progress, None, error)
         raise _completed(error, call)
 
+    def _out_of_time(self, progress: Progress) -> CloudError:
+        kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
+        if progress.cut_off:
+            return CloudError(kind, "the client was closed before the answer came" if progress.sending else CLOSED)
+        seconds = self._options.total_deadline_seconds
+        return CloudError(kind, f"no answer within the deadline of {seconds:g} s", retry_after=progress.retry_after)
+
     async def _persist(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         loop = asyncio.get_running_loop()
+        delay: float | None = 0.0
         while True:
             progress.attempt += 1
-            progress.started = loop.time()
             progress.sending = False
+            if delay:
+                await asyncio.sleep(delay)
+            progress.started = loop.time()
             try:
                 return await self._attempt(call, auth, progress)
             except CloudError as error:
@@ -105,7 +125,6 @@ class Sender:
                 )
                 if delay is None or self._transport.is_closed:
                     raise
-            await asyncio.sleep(delay)
 
     async def _attempt(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         answer: Answer | None = None

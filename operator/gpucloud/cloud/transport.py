@@ -40,6 +40,8 @@ def never() -> bool:
 class Progress:
     """How far a call has come. ``sending`` is True while the request on its way may have reached the cloud.
 
+    ``waiting`` is True while nothing of it is under way: it waits for its turn, for a login or before a repetition.
+    ``cut_off``: the client was closed, so it must end.
     ``may_send`` is asked right before a request begins to leave, when all waiting and connecting is over.
     """
 
@@ -47,12 +49,15 @@ class Progress:
     attempt: int = 0
     started: float = 0.0
     sending: bool = False
+    waiting: bool = True
+    cut_off: bool = False
     retry_after: float | None = None
     may_send: Callable[[], bool] = always
     is_closed: Callable[[], bool] = never
 
     async def trace(self, event: str, _info: Any) -> None:
         """Listen to the connection: only here is it known that a request really begins to leave."""
+        self.waiting = False
         if event.endswith("send_request_headers.started"):
             self.check()
             self.sending = True
@@ -103,20 +108,26 @@ class GuardedTransport:
         request.extensions["timeout"] = self._timeouts(progress)
         progress.check()
         progress.sending = not self._traced
+        progress.waiting = self._traced
         response = await self._inner.handle_async_request(request)
         try:
             self._slow_down(response, progress)
             body = await _read_body(response, self._options.max_body_bytes)
         finally:
             await response.aclose()
+        progress.waiting = True
         if response.status_code == 401:
             progress.sending = False  # refused at the door, surely not carried out
         challenge = response.headers.get("WWW-Authenticate", "")
         return Answer(response.status_code, body, progress.retry_after, challenge)
 
+    def refuse(self) -> None:
+        """Send nothing any more."""
+        self.is_closed = True
+
     async def aclose(self) -> None:
         """Close the wrapped transport; nothing is sent any more."""
-        self.is_closed = True
+        self.refuse()
         await self._inner.aclose()
 
     def _timeouts(self, progress: Progress) -> dict[str, float | None]:

@@ -228,7 +228,7 @@ async def test_closing_the_client_ends_those_who_wait_for_a_login():
     async with rig(Cloud()).client as client:
         waiting = asyncio.create_task(client.get_all_clusters())
         await asyncio.sleep(0.5)
-    with pytest.raises(LoginError, match="closed"):
+    with pytest.raises(CloudError, match="GetAll: NotSent: the client is closed"):
         await waiting
     with pytest.raises(CloudError, match="closed"):
         await client.get_all_clusters()

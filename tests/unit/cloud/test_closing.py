@@ -11,8 +11,10 @@ SERVER = CreateServer(vpc="acme", configuration="A100", cluster="Msc1", ssh_keys
 
 
 async def refused(call):
+    began = asyncio.get_running_loop().time()
     with pytest.raises(CloudError) as caught:
         await call
+    assert asyncio.get_running_loop().time() < began + 1, "at once"
     assert (caught.value.kind, caught.value.ambiguous) == (ErrorKind.NOT_SENT, False), "surely not carried out"
     assert "the client is closed" in str(caught.value)
 
@@ -55,4 +57,48 @@ async def test_a_reading_call_is_not_repeated_after_that():
     await asyncio.sleep(0.1)
     await rig.client.aclose()
     await refused(reading)
+    assert len(rig.cloud.requests) == 1
+
+
+@pytest.mark.looptime
+async def test_an_order_that_waits_out_a_pause_of_the_cloud_is_refused_at_once():
+    rig = Rig(in_turn(refusal(429, "slow down", **{"Retry-After": "20"}), plain({"id": "vm"})))
+    with pytest.raises(CloudError):
+        await rig.client.create_server(SERVER)
+    order = asyncio.create_task(rig.client.create_server(SERVER))
+    await asyncio.sleep(5)
+    await rig.client.aclose()
+    await refused(order)
+    assert len(rig.cloud.requests) == 1
+
+
+@pytest.mark.looptime
+async def test_a_reading_call_that_waits_to_be_repeated_is_refused_at_once():
+    rig = Rig(in_turn(refusal(503, "down", **{"Retry-After": "9"}), plain([])))
+    reading = asyncio.create_task(rig.client.get_all_clusters())
+    await asyncio.sleep(5)
+    await rig.client.aclose()
+    await refused(reading)
+    assert [(report.attempt, report.sent) for report in rig.reports] == [(1, True), (2, False)]
+
+
+@pytest.mark.looptime
+async def test_an_order_on_its_way_may_end():
+    async def slow(_request):
+        await asyncio.sleep(9)
+        return plain({"id": "vm"})
+
+    rig = Rig(slow)
+    order = asyncio.create_task(rig.client.create_server(SERVER))
+    await asyncio.sleep(5)
+    await rig.client.aclose()
+    assert (await order).id == "vm"
+
+
+def test_a_client_in_a_second_event_loop_is_refused():
+    """It was a RuntimeError as soon as a connection of the first one was used."""
+    rig = Rig(in_turn(plain([])))
+    assert asyncio.run(rig.client.get_all_clusters()) == ()
+    with pytest.raises(CloudError, match="GetAll: Invalid: the client belongs to the event loop of its first call"):
+        asyncio.run(rig.client.get_all_clusters())
     assert len(rig.cloud.requests) == 1
