@@ -19,7 +19,7 @@ from gpucloud.cloud.loop_thread import LoopEndedError, LoopThread
 from gpucloud.cloud.operations import blocking
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.transport import CLOSED
-from gpucloud.cloud.waiting import Until, wait_for
+from gpucloud.cloud.waiting import Until, Wait
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
@@ -57,12 +57,16 @@ class SyncCloudClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        """Close the client; after an exception without waiting for calls of other threads, which fail at once."""
+        self._close(abandon=kind is not None)
 
     def close(self) -> None:
-        """Close all connections and end the thread. Calls made later fail with NOT_SENT."""
+        """Close all connections and end the thread. Calls that wait, and calls made later, fail with NOT_SENT."""
+        self._close(abandon=False)
+
+    def _close(self, *, abandon: bool) -> None:
         try:
-            self._run("close", self._connection.aclose)
+            self._run("close", partial(self._connection.aclose, abandon=abandon))
         except CloudError:
             pass  # closed already
         finally:
@@ -104,17 +108,15 @@ class SyncCloudClient:
         first_pause_seconds: float = 2.0,
         longest_pause_seconds: float = 30.0,
     ) -> T:
-        """Read until the answer is as wanted, and return it. Arguments and errors: ``CloudClient.wait_for``."""
-        waiting = partial(
-            wait_for,
-            self._connection.run,
-            partial(self._connection.pause, operation=call.operation),
-            call,
-            until,
-            deadline_seconds=deadline_seconds,
-            pauses=(first_pause_seconds, longest_pause_seconds),
-        )
-        return self._run(call.operation, waiting)
+        """Read until the answer is as wanted, and return it. Arguments and errors: ``CloudClient.wait_for``.
+
+        ``until`` runs in the caller's thread, so it may ask this client, too.
+        """
+        connection, pauses = self._connection, (first_pause_seconds, longest_pause_seconds)
+        wait = Wait(connection.run, connection.pause, call, until, deadline_seconds=deadline_seconds, pauses=pauses)
+        while not wait.is_reached(answer := self._run(call.operation, wait.read)):
+            pass
+        return answer
 
     def _run(self, operation: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine in the event loop of the client.

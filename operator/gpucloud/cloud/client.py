@@ -5,7 +5,6 @@ other part of this project. The operator itself does not use it: it reads by ``r
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 import httpx
@@ -17,7 +16,7 @@ from gpucloud.cloud.operations import awaited
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.reader import CloudReader
 from gpucloud.cloud.transport import always
-from gpucloud.cloud.waiting import Until, wait_for
+from gpucloud.cloud.waiting import Until, Wait
 from gpucloud.cloud.writer import CloudWriter
 
 T = TypeVar("T")
@@ -76,7 +75,8 @@ class CloudClient(CloudReader):
 
         Args:
             call: a reading call made by a function of ``gpucloud.cloud.calls``.
-            until: the status to wait for, such as ``"ONLINE"``; or a function of the answer that returns whether it is so.
+            until: the status to wait for, such as ``"ONLINE"``, in any case of letters; or a function of the answer, not async,
+                that returns whether it is so.
             deadline_seconds: how long to wait at most, all readings and pauses included.
             first_pause_seconds: between the first two readings.
             longest_pause_seconds: between any two readings.
@@ -85,16 +85,14 @@ class CloudClient(CloudReader):
             WaitTimeoutError: it was not as wanted in time.
             WaitError: the status is one that no waiting changes: CREATE_FAILED or FAILED.
             CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND; or the client was closed.
-            TypeError: the call changes something, or its answer has no status.
+            TypeError: the call changes something, its answer has no status, or ``until`` is async.
+            ValueError: the deadline or a pause is no number above 0.
         """
-        return await wait_for(
-            self.run,
-            partial(self._connection.pause, operation=call.operation),
-            call,
-            until,
-            deadline_seconds=deadline_seconds,
-            pauses=(first_pause_seconds, longest_pause_seconds),
-        )
+        connection, pauses = self._connection, (first_pause_seconds, longest_pause_seconds)
+        wait = Wait(connection.run, connection.pause, call, until, deadline_seconds=deadline_seconds, pauses=pauses)
+        while not wait.is_reached(answer := await wait.read()):
+            pass
+        return answer
 
     create_server = awaited(calls.create_server)
     start_server = awaited(calls.start_server)

@@ -4,8 +4,10 @@ The cloud carries most orders out after it has answered, and notifies nobody.
 """
 
 import asyncio
+import inspect
+import math
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.errors import CloudError
@@ -15,7 +17,7 @@ from gpucloud.cloud.models import VmStatus
 T = TypeVar("T")
 Until = str | Callable[[T], bool]
 
-FINAL = frozenset({VmStatus.CREATE_FAILED, VmStatus.FAILED})
+FINAL = frozenset(status.casefold() for status in (VmStatus.CREATE_FAILED, VmStatus.FAILED))
 _GROWTH = 1.5
 
 
@@ -35,57 +37,107 @@ class WaitTimeoutError(WaitError, TimeoutError):
         self.error = error
 
 
-async def wait_for(
-    run: Callable[[Call[T]], Awaitable[T]],
-    pause_for: Callable[[float], Awaitable[None]],
-    call: Call[T],
-    until: Until[T],
-    *,
-    deadline_seconds: float,
-    pauses: tuple[float, float],
-) -> T:
-    """Send a reading call until its answer is as wanted. Arguments and errors: ``CloudClient.wait_for``.
+class Wait(Generic[T]):
+    """One wait: its readings, their pauses, its end, and what is wanted. Arguments and errors: ``CloudClient.wait_for``."""
 
-    ``pause_for`` waits between two readings, and raises when there will be no other. ``pauses``: the first, and the longest.
-    """
-    if not call.safe:
-        raise TypeError(f"{call.operation} changes something; wait_for repeats reading calls only")
-    last: T | None = None
-    error: CloudError | None = None
-    pause, longest = pauses
-    try:
-        async with asyncio.timeout(deadline_seconds) as deadline:
-            while True:
-                try:
-                    last, error = await run(call), None
-                except CloudError as failure:
-                    if failure.kind not in WORTH_REPEATING:
-                        raise
-                    error = failure
-                else:
-                    if _is_reached(last, until, call.operation):
-                        return last
-                asked = error.retry_after if error is not None else None
-                await pause_for(max(pause, asked or 0.0))
-                pause = min(longest, pause * _GROWTH)
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-    raise WaitTimeoutError(_timed_out(call.operation, until, deadline_seconds, last, error), last, error)
+    def __init__(
+        self,
+        run: Callable[[Call[T]], Awaitable[T]],
+        pause_for: Callable[[float, str], Awaitable[None]],
+        call: Call[T],
+        until: Until[T],
+        *,
+        deadline_seconds: float,
+        pauses: tuple[float, float],
+    ) -> None:
+        """Read nothing yet.
+
+        ``pause_for`` waits between two readings, and raises when there will be no other. ``pauses``: the first and the longest.
+        """
+        if not call.safe:
+            raise TypeError(f"{call.operation} changes something; wait_for repeats reading calls only")
+        names = ("deadline_seconds", "first_pause_seconds", "longest_pause_seconds")
+        for name, seconds in zip(names, (deadline_seconds, *pauses), strict=True):
+            if not (isinstance(seconds, int | float) and seconds > 0):  # NaN is no number, and would bound nothing
+                raise ValueError(f"{name} must be a number greater than 0")
+        self._run, self._pause_for, self._call, self._until = run, pause_for, call, until
+        self._seconds, self._ends_at = deadline_seconds, math.nan
+        self._pause, self._longest = pauses
+        self._last: T | None = None
+        self._error: CloudError | None = None
+
+    async def read(self) -> T:
+        """Return the next answer, after a pause unless it is the first. Readings that fail for a passing reason are repeated.
+
+        Raises:
+            WaitTimeoutError: the time of the whole wait is over.
+            CloudError: waiting does not change why a reading failed.
+        """
+        loop = asyncio.get_running_loop()
+        first = math.isnan(self._ends_at)
+        if first:
+            self._ends_at = loop.time() + self._seconds
+        try:
+            async with asyncio.timeout_at(self._ends_at) as deadline:
+                while True:
+                    if not first:
+                        await self._next_turn()
+                    first = False
+                    try:
+                        self._last, self._error = await self._run(self._call), None
+                    except CloudError as failure:
+                        if failure.kind not in WORTH_REPEATING:
+                            raise
+                        self._error = failure
+                    else:
+                        return self._last
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+        raise WaitTimeoutError(self._timed_out(), self._last, self._error)
+
+    async def _next_turn(self) -> None:
+        asked = self._error.retry_after if self._error is not None else None
+        await self._pause_for(max(self._pause, asked or 0.0), self._call.operation)
+        self._pause = min(self._longest, self._pause * _GROWTH)
+
+    def is_reached(self, record: T) -> bool:
+        """Whether an answer is as wanted.
+
+        Raises:
+            WaitError: its status is final, and another one.
+            TypeError: it has no status, or ``until`` is async.
+        """
+        until, operation = self._until, self._call.operation
+        if not isinstance(until, str):
+            return _decided(until(record))
+        status = _status_of(record)
+        known = (status or "").casefold()
+        if known == until.casefold():
+            return True
+        if known in FINAL:
+            name = getattr(record, "id", None) or "the record"
+            raise WaitError(
+                f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}; replace it", record
+            )
+        return False
+
+    def _timed_out(self) -> str:
+        operation, until, seconds, error = self._call.operation, self._until, self._seconds, self._error
+        named = isinstance(until, str)
+        wanted = f"the status {until!r}" if named else "what was waited for"
+        seen = f"; the last status was {_status_of(self._last)!r}" if named and self._last is not None else ""
+        failed = f"; the last reading failed: {error}" if error is not None else ""
+        return f"{operation}: {seconds:g} s passed without {wanted}{seen}{failed}. To wait on, call wait_for again"
 
 
-def _is_reached(record: T, until: Until[T], operation: str) -> bool:
-    if not isinstance(until, str):
-        return until(record)
-    status = _status_of(record)
-    if status == until:
-        return True
-    if status in FINAL:
-        name = getattr(record, "id", None) or "the record"
-        raise WaitError(
-            f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}; replace it", record
-        )
-    return False
+def _decided(answer: Any) -> bool:
+    """What ``until`` returned; an awaitable would always count as true."""
+    if not inspect.isawaitable(answer):
+        return bool(answer)
+    if inspect.iscoroutine(answer):
+        answer.close()
+    raise TypeError("until is async, and wait_for does not await it: give a function that returns True or False")
 
 
 def _status_of(record: Any) -> str | None:
@@ -93,10 +145,3 @@ def _status_of(record: Any) -> str | None:
         raise TypeError(f"a {type(record).__name__} has no status: give wait_for a function of the record instead")
     status: str | None = record.status
     return status
-
-
-def _timed_out(operation: str, until: Until[T], seconds: float, last: T | None, error: CloudError | None) -> str:
-    wanted = f"the status {until!r}" if isinstance(until, str) else "what was waited for"
-    seen = f"; the last status was {_status_of(last)!r}" if isinstance(until, str) and last is not None else ""
-    failed = f"; the last reading failed: {error}" if error is not None else ""
-    return f"{operation}: {seconds:g} s passed without {wanted}{seen}{failed}. To wait on, call wait_for again"

@@ -75,7 +75,7 @@ UNSEEN = {
     "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
 }
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
-_CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py")
+_CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py", "cloud/waiting.py")
 # Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
 _REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
 # RefusedErrors of this module are shown; those of the plugin hold the apiserver's words, which ``_refusal`` frames.

@@ -1,6 +1,8 @@
 """The sync client: the same answers and errors, from any thread, and nothing of it left behind."""
 
 import asyncio
+import contextlib
+import gc
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import httpx
 import pytest
 
 from gpucloud.cloud import ApiKey, CloudError, CreateServer, ErrorKind, SyncCloudClient, WaitTimeoutError, calls
+from gpucloud.cloud.loop_thread import LoopEndedError, LoopThread
 from unit.cloud.fakes import BASE, KEY, LOGIN, FakeCloud, in_turn, plain, refusal, token
 
 NEW_VM = CreateServer(vpc="acme", configuration="c", cluster="Msc1", ssh_keys=("ssh-ed25519 AAAA a",))
@@ -46,6 +49,16 @@ def test_it_waits():
         assert cloud.wait_for(vm, "ONLINE", first_pause_seconds=0.01).status == "ONLINE"
         with pytest.raises(WaitTimeoutError):
             cloud.wait_for(vm, "OFFLINE", first_pause_seconds=0.01, deadline_seconds=0.05)
+
+
+def test_what_it_waits_for_may_ask_the_client():
+    """It ran in the client's own thread, where a question is refused, and where other threads' calls wait for it."""
+    with over(plain({"id": "vm", "bootLogs": "booting"}), plain({"id": "vm", "bootLogs": "ready"})) as cloud:
+        place = {"id": "vm", "namespace": "acme", "cluster": "Msc1"}
+        ready = cloud.wait_for(
+            calls.get_server(**place), lambda _vm: cloud.get_boot_logs(**place).boot_logs == "ready", first_pause_seconds=0.01
+        )
+    assert ready.id == "vm"
 
 
 def test_many_threads_share_it():
@@ -85,6 +98,39 @@ def test_closing_it_ends_a_wait_in_another_thread():
         read.wait()
         cloud.close()
         assert isinstance(waiting.exception(), CloudError)
+
+
+@pytest.mark.parametrize(
+    ("operation", "kind", "ambiguous"),
+    [("CreateServer", ErrorKind.OUTCOME_UNKNOWN, True), ("Authenticate", ErrorKind.NOT_SENT, False)],
+)
+def test_an_order_of_another_thread_is_told_what_became_of_it_when_an_exception_closes_the_client(operation, kind, ambiguous):
+    """It got a CancelledError, which says nothing of an order that may have been carried out."""
+    sent = threading.Event()
+
+    async def answer(request):
+        if request.url.path.endswith(f"/{operation}"):
+            sent.set()
+            await asyncio.Event().wait()
+        return token()
+
+    with ThreadPoolExecutor(1) as pool:
+        with contextlib.suppress(KeyError), SyncCloudClient(BASE, LOGIN, transport=FakeCloud(answer)) as cloud:
+            order = pool.submit(cloud.create_server, NEW_VM)
+            sent.wait()
+            raise KeyError
+        error = order.exception()
+    assert isinstance(error, CloudError)
+    assert (error.kind, error.operation, error.ambiguous) == (kind, "CreateServer", ambiguous)
+
+
+def test_what_is_asked_while_another_thread_closes_the_client_is_not_sent():
+    """It was a RuntimeError of the event loop once in many closes."""
+    thread = LoopThread(THREAD)
+    thread.stop()
+    thread.join()
+    with pytest.raises(LoopEndedError):
+        thread.run(lambda: asyncio.sleep(0))
 
 
 def test_on_call_that_asks_the_client_is_refused():
@@ -148,6 +194,32 @@ def pending(request):
 cloud = SyncCloudClient("http://127.0.0.1:9", ApiKey("key"), transport=httpx.MockTransport(pending))
 cloud.wait_for(calls.get_server(id="vm", namespace="acme", cluster="Msc1"), "ONLINE")
 """
+
+
+def test_a_client_that_is_collected_in_its_own_thread_ends_quietly():
+    """ "Exception ignored in: cannot join current thread": pytest fails on it."""
+    before = threads()
+
+    class App:
+        def __init__(self):
+            self.cloud = over(plain(["Msc1"]), on_call=self.on_call)
+
+        def on_call(self, _report):
+            """Keep the client in a cycle of references."""
+
+    async def collect():
+        gc.collect()
+
+    gc.disable()
+    try:
+        app = App()
+        thread = app.cloud._thread
+        del app
+        thread.run(collect)
+    finally:
+        gc.enable()
+    thread.join()
+    assert threads() == before
 
 
 FORGETFUL = """

@@ -1,6 +1,7 @@
 """Waiting: what ends it and how, what is repeated, how the pauses grow."""
 
 import asyncio
+import math
 import pickle
 
 import pytest
@@ -82,7 +83,13 @@ async def test_retry_after_is_kept():
     assert rig.cloud.times[1] - rig.cloud.times[0] >= 20
 
 
-@pytest.mark.parametrize("status", ["CREATE_FAILED", "FAILED"])
+async def test_the_case_of_a_status_does_not_matter():
+    async with Rig(in_turn(with_status("Online"))).client as client:
+        assert (await client.wait_for(VM, "ONLINE")).status == "Online"
+        assert (await client.wait_for(VM, "online")).status == "Online"
+
+
+@pytest.mark.parametrize("status", ["CREATE_FAILED", "FAILED", "failed", "Create_Failed"])
 async def test_a_failed_vm_is_not_waited_for(status):
     rig = Rig(in_turn(with_status(status)))
     async with rig.client as client:
@@ -124,6 +131,28 @@ async def test_misuse_is_refused(call, until, words):
     async with Rig(in_turn(plain({"items": []}))).client as client:
         with pytest.raises(TypeError, match=words):
             await client.wait_for(call, until)
+
+
+async def test_an_async_condition_is_refused():
+    """A coroutine counts as true: the VM was returned as ready while it was PENDING."""
+
+    async def ready(vm):
+        return vm.status == "ONLINE"
+
+    async with Rig(in_turn(PENDING)).client as client:
+        with pytest.raises(TypeError, match="until is async"):
+            await client.wait_for(VM, ready)
+
+
+@pytest.mark.parametrize("seconds", [math.nan, None, -1, 0, "60"])
+@pytest.mark.parametrize("name", ["deadline_seconds", "first_pause_seconds", "longest_pause_seconds"])
+async def test_a_limit_that_bounds_nothing_is_refused(name, seconds):
+    """A wait without an end, or readings as fast as the budget lets them through."""
+    rig = Rig(in_turn(ONLINE))
+    async with rig.client as client:
+        with pytest.raises(ValueError, match=f"{name} must be a number greater than 0"):
+            await client.wait_for(VM, "ONLINE", **{name: seconds})
+    assert rig.cloud.requests == []
 
 
 @pytest.mark.parametrize("answer", [PENDING, refusal(503, "cluster down")], ids=["between readings", "after a failure"])
