@@ -63,6 +63,8 @@ class Connection:
         """
         self._closed.set()
         self._transport.refuse()
+        if self._loop not in {None, asyncio.get_running_loop()}:
+            return  # of a loop that has ended nothing can be awaited; Python closes its connections
         self._sender.cut_off(abandon=abandon)
         await self._auth.aclose()
         await self._transport.aclose()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud import ApiKey, CloudClient, CloudError, CreateServer, ErrorKind
-from unit.cloud.fakes import KEY, Rig, in_turn, plain, raw_server, refusal
+from unit.cloud.fakes import BASE, KEY, FakeCloud, Rig, in_turn, plain, raw_server, refusal
 
 SERVER = CreateServer(vpc="acme", configuration="A100", cluster="Msc1", ssh_keys=("ssh-ed25519 AAAA t",))
 
@@ -93,6 +93,23 @@ async def test_an_order_on_its_way_may_end():
     await asyncio.sleep(5)
     await rig.client.aclose()
     assert (await order).id == "vm"
+
+
+def test_a_client_is_closed_in_a_second_event_loop():
+    """It was a RuntimeError: the loop of its connections was closed."""
+
+    class Sockets(FakeCloud):
+        async def handle_async_request(self, request):
+            self.loop = asyncio.get_running_loop()
+            return await super().handle_async_request(request)
+
+        async def aclose(self):
+            self.loop.call_soon(int)
+
+    client = CloudClient(BASE, ApiKey(KEY), transport=Sockets(in_turn(plain([]))))
+    assert asyncio.run(client.get_all_clusters()) == ()
+    asyncio.run(client.aclose())
+    assert client.is_closed
 
 
 def test_a_client_in_a_second_event_loop_is_refused():
