@@ -3,6 +3,7 @@
 A ``Connection`` does the work, in an event loop in a thread of its own, so that both clients send, repeat and fail alike.
 """
 
+import contextlib
 import weakref
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -23,7 +24,7 @@ from gpucloud.cloud.waiting import Until, Wait
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
-_OWN_THREAD = "on_call runs in the client's own thread, which carries the calls: ask the client in another thread"
+_OWN_THREAD = "on_call runs in the client's own thread, which carries the calls: ask or close the client in another thread"
 
 
 class SyncCloudClient:
@@ -61,14 +62,18 @@ class SyncCloudClient:
         self._close(abandon=kind is not None)
 
     def close(self) -> None:
-        """Close all connections and end the thread. Calls that wait, and calls made later, fail with NOT_SENT."""
+        """Close all connections and end the thread. Calls that wait, and calls made later, fail with NOT_SENT.
+
+        Raises:
+            CloudError: INVALID when ``on_call`` closes the client; nothing is closed.
+        """
         self._close(abandon=False)
 
     def _close(self, *, abandon: bool) -> None:
+        self._refuse_own_thread("close")
         try:
-            self._run("close", partial(self._connection.aclose, abandon=abandon))
-        except CloudError:
-            pass  # closed already
+            with contextlib.suppress(LoopEndedError):  # closed already
+                self._thread.run(partial(self._connection.aclose, abandon=abandon))
         finally:
             self._thread.stop()
             self._thread.join()
@@ -124,13 +129,16 @@ class SyncCloudClient:
         Raises:
             CloudError: NOT_SENT when the client is closed, INVALID when ``on_call`` asks the client; or as ``work`` raises it.
         """
-        if self._thread.is_current:
-            raise CloudError(ErrorKind.INVALID, _OWN_THREAD, operation=operation)
+        self._refuse_own_thread(operation)
         try:
             return self._thread.run(work)
         except LoopEndedError:
             pass
         raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
+
+    def _refuse_own_thread(self, operation: str) -> None:
+        if self._thread.is_current:
+            raise CloudError(ErrorKind.INVALID, _OWN_THREAD, operation=operation)
 
     get_all_clusters = blocking(calls.get_all_clusters)
     get_servers = blocking(calls.get_servers)

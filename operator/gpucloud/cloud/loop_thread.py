@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
@@ -31,6 +32,7 @@ class LoopThread:
         """Run a coroutine in the loop and return its result.
 
         When the waiting thread is interrupted, as by Ctrl-C, the coroutine is cancelled before the exception goes on.
+        SystemExit in the coroutine is raised here, and ends neither the loop nor other coroutines.
 
         Raises:
             LoopEndedError: the loop was stopped, and nothing was begun.
@@ -74,7 +76,13 @@ class LoopThread:
 
     def _serve(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._until_stopped())
+            loop = runner.get_loop()
+            end = loop.create_task(self._until_stopped())
+            while not end.done():
+                with contextlib.suppress(
+                    SystemExit, KeyboardInterrupt
+                ):  # the caller's, who gets it; asyncio leaves the loop, too
+                    loop.run_until_complete(end)
 
     async def _until_stopped(self) -> None:
         await self._stopping.wait()

@@ -38,6 +38,7 @@ _SURELY_NOT_SENT = (
     httpx.InvalidURL,
 )
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"gpucloud/{__version__}"}
+_CLOSED_TOO_EARLY = "the client was closed before the answer came: open another one and look whether the call was carried out"
 _TRANSPORT_FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)
 
 
@@ -100,7 +101,7 @@ class Sender:
     def _out_of_time(self, progress: Progress) -> CloudError:
         kind = ErrorKind.OUTCOME_UNKNOWN if progress.sending else ErrorKind.NOT_SENT
         if progress.cut_off:
-            return CloudError(kind, "the client was closed before the answer came" if progress.sending else CLOSED)
+            return CloudError(kind, _CLOSED_TOO_EARLY if progress.sending else CLOSED)
         seconds = self._options.total_deadline_seconds
         return CloudError(kind, f"no answer within the deadline of {seconds:g} s", retry_after=progress.retry_after)
 
@@ -109,7 +110,7 @@ class Sender:
         delay: float | None = 0.0
         while True:
             progress.attempt += 1
-            progress.sending = False
+            progress.sending, progress.waiting = False, True
             if delay:
                 await asyncio.sleep(delay)
             progress.started = loop.time()

@@ -118,7 +118,9 @@ class Wait(Generic[T]):
         if known in FINAL:
             name = getattr(record, "id", None) or "the record"
             raise WaitError(
-                f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}; replace it", record
+                f"{operation}: the status of {name} is {status!r}, and waiting does not make it {until!r}: "
+                f"ask the cloud's support to repair {name}, or destroy {name} and order another",
+                record,
             )
         return False
 

@@ -101,10 +101,15 @@ def test_closing_it_ends_a_wait_in_another_thread():
 
 
 @pytest.mark.parametrize(
-    ("operation", "kind", "ambiguous"),
-    [("CreateServer", ErrorKind.OUTCOME_UNKNOWN, True), ("Authenticate", ErrorKind.NOT_SENT, False)],
+    ("operation", "kind", "ambiguous", "words"),
+    [
+        ("CreateServer", ErrorKind.OUTCOME_UNKNOWN, True, "look whether the call was carried out"),
+        ("Authenticate", ErrorKind.NOT_SENT, False, "open another one"),
+    ],
 )
-def test_an_order_of_another_thread_is_told_what_became_of_it_when_an_exception_closes_the_client(operation, kind, ambiguous):
+def test_an_order_of_another_thread_is_told_what_became_of_it_when_an_exception_closes_the_client(
+    operation, kind, ambiguous, words
+):
     """It got a CancelledError, which says nothing of an order that may have been carried out."""
     sent = threading.Event()
 
@@ -122,6 +127,7 @@ def test_an_order_of_another_thread_is_told_what_became_of_it_when_an_exception_
         error = order.exception()
     assert isinstance(error, CloudError)
     assert (error.kind, error.operation, error.ambiguous) == (kind, "CreateServer", ambiguous)
+    assert words in error.message
 
 
 def test_what_is_asked_while_another_thread_closes_the_client_is_not_sent():
@@ -146,6 +152,60 @@ def test_on_call_that_asks_the_client_is_refused():
     with over(plain(["Msc1"]), on_call=on_call) as cloud:
         assert cloud.get_all_clusters() == ("Msc1",)
     assert errors == [ErrorKind.INVALID]
+
+
+def test_on_call_that_closes_the_client_is_refused_and_closes_nothing():
+    """The thread ended and the transport did not: ``is_closed`` stayed False, even after another ``close``."""
+    errors = []
+
+    def on_call(_report):
+        with pytest.raises(CloudError) as caught:
+            cloud.close()
+        errors.append(caught.value.kind)
+
+    fake = Closable(in_turn(plain(["Msc1"])))
+    cloud = SyncCloudClient(BASE, ApiKey(KEY), transport=fake, on_call=on_call)
+    assert [cloud.get_all_clusters(), cloud.get_all_clusters()] == [("Msc1",)] * 2
+    assert (errors, cloud.is_closed, fake.is_closed) == ([ErrorKind.INVALID] * 2, False, False)
+    cloud.close()
+    assert (cloud.is_closed, fake.is_closed) == (True, True)
+
+
+class Closable(FakeCloud):
+    """A transport that knows whether it was closed."""
+
+    is_closed = False
+
+    async def aclose(self):
+        self.is_closed = True
+
+
+def test_on_call_that_exits_ends_its_own_call_and_no_other():
+    """The client's thread ended: other threads waited for ever, and ``close`` was a RuntimeError."""
+    before = threads()
+    asked, may_answer, exits = threading.Event(), threading.Event(), iter([SystemExit(3)])
+
+    def on_call(_report):
+        for error in exits:
+            raise error
+
+    async def answer(request):
+        if request.url.path.endswith("/GetServers"):
+            asked.set()
+            await asyncio.to_thread(may_answer.wait)
+            return plain({"items": []})
+        return plain(["Msc1"])
+
+    cloud = SyncCloudClient(BASE, ApiKey(KEY), transport=FakeCloud(answer), on_call=on_call)
+    with cloud, ThreadPoolExecutor(1) as pool:
+        listing = pool.submit(cloud.get_servers)
+        asked.wait()
+        with pytest.raises(SystemExit):
+            cloud.get_all_clusters()
+        may_answer.set()
+        assert listing.result(timeout=30).items == ()
+        assert cloud.get_all_clusters() == ("Msc1",)
+    assert threads() == before
 
 
 def interrupt():

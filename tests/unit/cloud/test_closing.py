@@ -2,6 +2,7 @@
 
 import asyncio
 
+import httpx
 import pytest
 
 from gpucloud.cloud import ApiKey, CloudClient, CloudError, CreateServer, ErrorKind
@@ -80,6 +81,24 @@ async def test_a_reading_call_that_waits_to_be_repeated_is_refused_at_once():
     await rig.client.aclose()
     await refused(reading)
     assert [(report.attempt, report.sent) for report in rig.reports] == [(1, True), (2, False)]
+
+
+@pytest.mark.looptime
+async def test_a_reading_call_whose_connection_failed_is_refused_at_once():
+    """What failed before an answer counted as under way, and waited out its pause."""
+    paused = asyncio.Event()
+
+    def refuse(_request):
+        if len(rig.cloud.requests) == 5:  # the pause after the fifth is 4 seconds or more
+            asyncio.get_running_loop().call_later(1, paused.set)
+        raise httpx.ConnectError("refused")
+
+    rig = Rig(refuse, max_retries=9)
+    reading = asyncio.create_task(rig.client.get_all_clusters())
+    await paused.wait()
+    await rig.client.aclose()
+    await refused(reading)
+    assert [report.attempt for report in rig.reports] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.looptime

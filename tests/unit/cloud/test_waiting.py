@@ -94,10 +94,11 @@ async def test_a_failed_vm_is_not_waited_for(status):
     rig = Rig(in_turn(with_status(status)))
     async with rig.client as client:
         with pytest.raises(
-            WaitError, match=f"the status of trainer is '{status}', and waiting does not make it 'ONLINE'"
+            WaitError, match=f"the status of trainer is '{status}', and waiting does not make it 'ONLINE': .* order another"
         ) as caught:
             await client.wait_for(VM, "ONLINE")
         assert not isinstance(caught.value, TimeoutError)
+        assert "ask the cloud's support to repair trainer" in str(caught.value)
         assert caught.value.last.status == status
         assert (await client.wait_for(VM, status)).status == status, "unless that is what was waited for"
     assert len(rig.cloud.requests) == 2
