@@ -12,7 +12,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
 
@@ -46,8 +46,9 @@ def redactor(secrets: tuple[str, ...], documents: tuple[str, ...] = ()) -> Redac
     Of a text it answers no more than a message is made of.
     """
     known = [secret for secret in secrets if len(secret) >= _SHORTEST_SECRET]
-    forms = {form for secret in known for form in (*_spellings(secret), *_layers(secret)) if len(form) >= _SHORTEST_SECRET}
-    ordered = sorted(forms, key=len, reverse=True)
+    # Of a longer secret a text, which is cut off, holds no more than the beginning.
+    forms = {form[:MAX_READ] for secret in known for form in (*_spellings(secret[:MAX_READ]), *_layers(secret))}
+    ordered = sorted((form for form in forms if len(form) >= _SHORTEST_SECRET), key=len, reverse=True)
     contents = [_Content.of(_layers(document)) for document in documents]
 
     def hide(text: str) -> str:
@@ -60,10 +61,13 @@ def redactor(secrets: tuple[str, ...], documents: tuple[str, ...] = ()) -> Redac
     def redact(text: str) -> str:
         shown = layer = hide(text[:MAX_READ])
         for _ in range(_LAYERS):
-            layer = _decoded(layer)
-            hidden = hide(layer)
-            if hidden != layer:
-                shown = layer = hidden
+            decoded = _decoded(layer)
+            hidden = hide(decoded)
+            if hidden != decoded:
+                shown = hidden
+            if hidden == layer:
+                break  # so would be every further layer
+            layer = hidden
         return shown
 
     return redact
@@ -90,8 +94,8 @@ def _spellings(secret: str) -> set[str]:
 def _layers(text: str) -> list[str]:
     """A text, and what each decoding makes of it: a secret may itself look like an escape."""
     layers = [text]
-    for _ in range(_LAYERS):
-        layers.append(_decoded(layers[-1]))
+    while len(layers) <= _LAYERS and (decoded := _decoded(layers[-1])) != layers[-1]:
+        layers.append(decoded)
     return layers
 
 
@@ -133,11 +137,12 @@ def _begun(text: str, form: str) -> int:
 class _Content:
     """What a text may not quote of a document.
 
-    ``runs`` are all pieces of eight characters, ``words`` shorter words that could be secrets: values, and what holds more
-    than letters. ``beginnings`` of words count where a text is cut off. ``names`` are the document's keys, which may be shown.
+    ``line`` is the document, of which no eight characters in a row are shown. ``words`` are shorter words that could be
+    secrets: values, and what holds more than letters. ``beginnings`` of words count where a text is cut off. ``names`` are
+    the document's keys, which may be shown.
     """
 
-    runs: frozenset[str]
+    line: str
     words: frozenset[str]
     beginnings: frozenset[str]
     names: frozenset[str]
@@ -150,9 +155,8 @@ class _Content:
         values = {first or second for first, second in _VALUE.findall(document)}
         odd = {word.strip(_EDGES) for pattern in _WORDS for word in pattern.findall(document) if not _is_plain(word)}
         words = {word for word in values | odd if len(word) >= _SHORTEST_SECRET} - names
-        line = " ".join(_COMMENT.sub(_without_prose, document).split())
         return cls(
-            frozenset(line[at : at + _RUN] for at in range(len(line) - _RUN + 1)),
+            " ".join(_COMMENT.sub(_without_prose, document).split()),
             frozenset(words),
             frozenset(word[:length] for word in words for length in range(_SHORTEST_SECRET, min(len(word), _RUN))),
             names,
@@ -173,9 +177,11 @@ class _Content:
 
     def _quoted(self, line: str) -> Iterable[tuple[int, int]]:
         """Where runs of characters are the document's, each to the ends of its words."""
+        # Of a large document only the runs that the text has, too, are kept in memory.
+        runs = set(_runs(line)).intersection(_runs(self.line))
         start = stop = -1
         for at in range(len(line) - _RUN + 2):  # one more than there are pieces, to end the last run
-            if line[at : at + _RUN] in self.runs:
+            if line[at : at + _RUN] in runs:
                 start, stop = (at if at > stop else start), at + _RUN
             elif start >= 0 and at > stop:
                 yield from self._whole(line, start, stop)
@@ -202,6 +208,10 @@ class _Content:
             cut = word.end() == len(line) or word[0].endswith(("…", "..."))
             if bare in self.words or (cut and bare in self.beginnings):
                 yield word.start(), word.start() + len(bare)
+
+
+def _runs(line: str) -> Iterator[str]:
+    return (line[at : at + _RUN] for at in range(len(line) - _RUN + 1))
 
 
 def _is_plain(word: str) -> bool:

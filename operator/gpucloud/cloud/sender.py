@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import httpx
@@ -24,7 +24,7 @@ from gpucloud.cloud.failure_words import connection_words
 from gpucloud.cloud.limits import next_delay
 from gpucloud.cloud.models import Listing
 from gpucloud.cloud.options import CallReport, ClientOptions, OnCall
-from gpucloud.cloud.redaction import redactor
+from gpucloud.cloud.redaction import Redact, redactor
 from gpucloud.cloud.transport import CLOSED, GuardedTransport, Progress, always
 
 T = TypeVar("T")
@@ -129,9 +129,10 @@ class Sender:
 
     async def _attempt(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         answer: Answer | None = None
+        redact = self._redactor(call)
         try:
-            answer = await self._exchange(call, auth, progress)
-            value = read(call, answer, lambda text: self._redacted(call, text))
+            answer = await self._exchange(call, auth, progress, redact)
+            value = read(call, answer, redact)
         except CloudError as error:
             failure = error
         else:
@@ -142,7 +143,7 @@ class Sender:
         self._report(call, progress, failure.status, failure)
         raise _completed(failure, call)
 
-    async def _exchange(self, call: Call[T], auth: Credentials | None, progress: Progress) -> Answer:
+    async def _exchange(self, call: Call[T], auth: Credentials | None, progress: Progress, redact: Redact) -> Answer:
         """Send one request and return its answer, translating every failure of the transport."""
         failure: CloudError
 
@@ -157,15 +158,24 @@ class Sender:
         except (*_TRANSPORT_FAILURES, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _being_cancelled():
                 raise
-            failure = _translated(error, progress, lambda text: self._redacted(call, text))
+            failure = _translated(error, progress, redact)
         raise failure  # outside the handlers: an httpx error would carry the request, its URL and its headers along
 
     def _request(self, call: Call[T], progress: Progress) -> httpx.Request:
         url = (_same_url if call.safe or not call.params else _url)(self._base_url + call.path, tuple(call.params.items()))
         return httpx.Request(call.method, url, headers=HEADERS, json=call.json, extensions={"trace": progress.trace})
 
-    def _redacted(self, call: Call[T], text: str) -> str:
-        return redactor((*call.secrets, *self._secrets()), call.documents)(text)
+    def _redactor(self, call: Call[T]) -> Redact:
+        """Redact by what is secret when the first text of an attempt comes: a login may have renewed its token until then."""
+
+        @cache
+        def made() -> Redact:
+            return redactor((*call.secrets, *self._secrets()), call.documents)
+
+        def redact(text: str) -> str:
+            return made()(text)
+
+        return redact
 
     def _report(self, call: Call[T], progress: Progress, status: int | None, failure: CloudError | None) -> None:
         if self._on_call is None:
@@ -192,7 +202,7 @@ def _being_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _translated(error: BaseException, progress: Progress, redact: Callable[[str], str]) -> CloudError:
+def _translated(error: BaseException, progress: Progress, redact: Redact) -> CloudError:
     """Judge a transport failure: surely not sent, or who knows. Plain words for the cause help, and are kept."""
     if isinstance(error, _SURELY_NOT_SENT):
         return CloudError(ErrorKind.NOT_SENT, redact(f"no connection to the cloud: {connection_words(error)}"))

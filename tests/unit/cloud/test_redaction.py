@@ -1,10 +1,12 @@
 """What is blotted out of the cloud's words: a secret in any spelling, and what quotes a cloud-init; and what is not."""
 
 import base64
+import contextlib
 import gzip
 import html
 import json
 import re
+from dataclasses import replace
 from urllib.parse import quote, quote_plus
 
 import httpx
@@ -12,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucloud.cloud import CloudError
+from gpucloud.cloud import CloudError, calls
 from gpucloud.cloud.redaction import document_of, redactor
-from unit.cloud.fakes import Rig, refusal
+from unit.cloud.fakes import Rig, plain, refusal
 
 AWKWARD = "pa+s 's&wo\"rd<é\\😀>/=="
 
@@ -65,6 +67,12 @@ def test_what_is_cut_off_within_a_secret_or_an_escape_shows_nothing_of_it(form):
     for end in range(len(written)):
         shown = redactor((AWKWARD,))("refused: " + written[:end]).removeprefix("refused: ")
         assert shown == "[redacted]" or len(shown) < len(WRITTEN[form]("pa+s 's")), (end, shown)
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_secret_that_is_longer_than_what_is_read_of_an_answer_is_blotted_out(form):
+    secret = AWKWARD * 2000
+    assert redactor((secret,))(f"refused: {WRITTEN[form](secret)}") == "refused: [redacted]"
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=4, max_size=12), st.lists(KINDS, max_size=2))
@@ -150,6 +158,25 @@ async def test_a_refused_reprovisioning_quotes_nothing_of_its_cloud_init(packed,
             )
     assert caught.value.message.startswith("line 5 is wrong: ' [redacted]' of [redacted]")
     assert "hunter2" not in repr(rig.reports)
+
+
+@pytest.mark.parametrize(("answer", "times"), [(plain(["Msc1"]), 0), (refusal(422, "wrong"), 1), (plain("<p>no</p>", 500), 1)])
+async def test_a_document_is_taken_apart_once_for_a_failure_and_never_for_an_answer(answer, times):
+    """For each text anew, a large cloud-init held the event loop for seconds."""
+    taken = []
+
+    class Documents(tuple):
+        __slots__ = ()
+
+        def __iter__(self):
+            taken.append(self)
+            return super().__iter__()
+
+    call = replace(calls.get_all_clusters(), documents=Documents([DOCUMENT]))
+    async with Rig(lambda _: answer, max_retries=0).client as client:
+        with contextlib.suppress(CloudError):
+            await client.run(call)
+    assert len(taken) == times
 
 
 async def test_the_kind_of_a_failure_does_not_hang_on_what_may_be_shown():
