@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 from gpucloud.cloud import models
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.parsing import listing_of, login_of, names_of, record_of
-from gpucloud.cloud.redaction import document_of
+from gpucloud.cloud.quotations import document_of
 
 T = TypeVar("T")
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpucloud.cloud import CloudError, calls
-from gpucloud.cloud.redaction import document_of, redactor
+from gpucloud.cloud.quotations import document_of
+from gpucloud.cloud.redaction import redactor
 from unit.cloud.fakes import Rig, plain, refusal
 
 AWKWARD = "pa+s 's&wo\"rd<é\\😀>/=="
