@@ -26,9 +26,9 @@ class Rig:
         self.accounts.put(namespace, Account(name, found, **more))
         return found
 
-    def resolve(self, ref=None, status=None, namespace="team", order=None):
+    def resolve(self, ref=None, status=None, namespace="team", **recorded):
         spec = a_spec(**({"accountRef": {"name": ref}} if ref else {}))
-        return self.accounts.resolve(an_object(namespace=namespace), spec, GpuVMStatus(account=status, order=order))
+        return self.accounts.resolve(an_object(namespace=namespace), spec, GpuVMStatus(account=status, **recorded))
 
 
 @pytest.fixture
@@ -111,7 +111,10 @@ def test_the_operators_own_serves_only_the_namespaces_that_the_flag_names(a_sess
     if not served:
         assert resolved.unknown.cause is UnknownReason.NO_ACCOUNT
         assert "--own-account-namespace" in resolved.unknown.detail
-        assert ("Ask the administrator" in resolved.unknown.detail) is (status is not None)
+        assert "does not serve" in resolved.unknown.detail
+        assert ("Ask the administrator to add namespace 'others' to that flag" in resolved.unknown.detail) is (
+            status is not None
+        )
 
 
 def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
@@ -119,6 +122,7 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "namespace 'team' has no GpuCloudAccount named 'default'" in resolved.unknown.detail
+    assert "Create a GpuCloudAccount of that name" in resolved.unknown.detail
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):
@@ -126,8 +130,17 @@ def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_to
     rig.put("default")
     resolved = rig.resolve(None, OWN_ACCOUNT)
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
-    assert "Create one" not in resolved.unknown.detail
-    assert "Ask the administrator to put it back" in resolved.unknown.detail
+    assert "Create" not in resolved.unknown.detail
+    assert "Ask the administrator to start the operator with its credential again" in resolved.unknown.detail
+
+
+def test_an_object_that_was_ordered_at_another_endpoint_says_who_can_put_the_account_back_there_and_how(rig):
+    rig.put("lab", endpoint="eu")
+    resolved = rig.resolve("lab", endpoint="prod")
+    assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.ENDPOINT)
+    assert resolved.unknown.detail.endswith(
+        "Ask the administrator to make 'prod' the first --endpoint again, or create the account again with spec.endpoint: prod."
+    )
 
 
 @pytest.mark.parametrize("name", ["default", "prod", "../others/prod", "others/prod", "(operator)"])

@@ -47,7 +47,7 @@ async def test_a_vm_at_the_endpoint_of_before_is_neither_lost_nor_let_go(it):
     assert it.status["endpoint"] == "prod"
     await it.start(endpoint=(EU, PROD))
     await it.until(lambda: it.ready == "Unknown/EndpointMismatch", 30)
-    assert "make 'prod' the first --endpoint again" in it.words
+    assert "Ask the administrator to make 'prod' the first --endpoint again" in it.words
     it.delete()
     await it.until(lambda: it.ready == "False/DeletionBlocked", 30)
     await asyncio.sleep(600)

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
-from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
-from gpucloud.spelling import comparable, suggestion
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -169,8 +168,8 @@ class Accounts:
         if found.session is None or None in (recorded, used) or recorded == used:
             return found
         words = (
-            f"Nothing is done: this object was ordered at endpoint {recorded!r}, and the "
-            f"{credential.described(found.facts.name)} is used at {used!r} now. "
+            f"Nothing is done: this object was ordered at endpoint {recorded!r}, and {_described(found.facts.name)} is at "
+            f"{used!r} now. "
             f"{_endpoint_way_out(found.facts.name, str(recorded))}."
         )
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
@@ -184,7 +183,7 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            meant = suggestion(name, comparable(other for namespace, other in self._accounts if namespace == meta.namespace))
+            meant = suggestion(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
             message = f"Waiting for {described}: there is none.{meant} Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
@@ -226,11 +225,14 @@ class Accounts:
         """Resolve the operator's own account. ``recorded``: the object's status names it, so no other one is ever used."""
         own = self._own_in_use()
         if own is None:
-            return self._no_account(namespace, "the operator has none of its own", recorded=recorded)
-        if not self.own_serves(namespace):
-            why = "the operator's own is not for it (--own-account-namespace)"
-            return self._no_account(namespace, why, recorded=recorded)
-        return own
+            why = "the operator has none of its own"
+            way_out = "start the operator with its credential again (GPUCLOUD_API_KEY, or a login)"
+        elif not self.own_serves(namespace):
+            why = "the operator's own does not serve it (--own-account-namespace)"
+            way_out = f"add namespace {namespace!r} to that flag"
+        else:
+            return own
+        return self._no_account(namespace, why, way_out, recorded=recorded)
 
     def _own_in_use(self) -> ResolvedAccount | None:
         """Return the operator's own account; None while it has no session."""
@@ -239,12 +241,12 @@ class Accounts:
             return None
         return ResolvedAccount(_facts(own, own.session), own.session, since=own.since)
 
-    def _no_account(self, namespace: str, why: str, *, recorded: bool) -> ResolvedAccount:
+    def _no_account(self, namespace: str, why: str, way_out: str, *, recorded: bool) -> ResolvedAccount:
         message = (
-            f"This object belongs to the operator's own account, but {why}. Ask the administrator to put it back."
+            f"This object belongs to the operator's own account, but {why}. Ask the administrator to {way_out}."
             if recorded
-            else f"No account: spec.accountRef names none, namespace {namespace!r} has no GpuCloudAccount named "
-            f"{DEFAULT_ACCOUNT!r}, and {why}. Create one of that name, or set spec.accountRef."
+            else f"No account: namespace {namespace!r} has no GpuCloudAccount named "
+            f"{DEFAULT_ACCOUNT!r}, and {why}. Create a GpuCloudAccount of that name, or set spec.accountRef."
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
@@ -259,7 +261,12 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
     return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
 
 
+def _described(account: str) -> str:
+    """Return this account for a sentence."""
+    return "the operator's own account" if account == OWN_ACCOUNT else f"account {account!r}"
+
+
 def _endpoint_way_out(account: str, endpoint: str) -> str:
     """Return what puts the account back to this endpoint."""
-    ask = f"Ask to make {endpoint!r} the first --endpoint again"
-    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with it"
+    ask = f"Ask the administrator to make {endpoint!r} the first --endpoint again"
+    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"

@@ -153,8 +153,8 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
         words = f"spec.connection cannot be published; it is tried again.{rights} {said}"
     else:
         words = (
-            "What spec.connection has published cannot be withdrawn; it is tried again, and a stop or destruction waits "
-            f"{WITHDRAW_SECONDS:.0f} s.{rights} {said}"
+            "spec.connection cannot be withdrawn; it is tried again. A stop or destruction waits "
+            f"{WITHDRAW_SECONDS:.0f} s, then is sent anyway.{rights} {said}"
         )
     return Refusal(kind, words, ambiguous=error.status == 0)
 
