@@ -25,20 +25,18 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(word: str, known: Iterable[str], what: str = "") -> str:
-    """Return the question for the known names that this one may be a slip of, with a space before it; empty if none is near."""
-    return question(nearest(word, known), what)
+    """Return the question for the known names that this one may be a slip of, with a space before it; empty if none is near.
+
+    Empty, too, for more than ``MOST_COMPARED`` names. Code that looks but once asks for the ``question`` of the ``nearest``.
+    """
+    names = tuple(dict.fromkeys(known))
+    return question(nearest(word, names), what) if len(names) <= MOST_COMPARED else ""
 
 
 def question(names: Iterable[str], what: str = "") -> str:
     """Return ``Did you mean WHAT 'a' or 'b'?`` as a sentence with a space before it; empty for no names."""
     shown = " or ".join(repr(str(name)) for name in names)
     return f" Did you mean {f'{what} ' if what else ''}{shown}?" if shown else ""
-
-
-def comparable(known: Iterable[str]) -> tuple[str, ...]:
-    """Return the known names; none if they are too many to compare in each reconcile."""
-    names = tuple(known)
-    return names if len(names) <= MOST_COMPARED else ()
 
 
 def _near(word: str, known: Iterable[str]) -> tuple[str, ...]:

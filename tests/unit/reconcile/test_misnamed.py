@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
-from gpucloud.spelling import nearest, suggestion
+from gpucloud.spelling import MOST_COMPARED, nearest, suggestion
 from support.builders import a_spec
 
 SMALL, LARGE, OTHER = "A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", "H100_80GB_SXM_8x"
@@ -132,6 +132,14 @@ def test_a_name_that_the_cloud_does_not_know_is_corrected(spec, known, words, se
 def test_a_name_far_from_all_suggests_nothing():
     assert (nearest("tpu", ("Hou1", "Msc1")), suggestion("tpu", ())) == ((), "")
     assert suggestion("msc-1", ("Hou1", "Msc1")) == " Did you mean 'Msc1'?"
+
+
+def test_too_many_names_suggest_nothing_since_each_reconcile_would_compare_them():
+    """The bound is of the question, so no caller has to remember it; who looks once asks for the nearest."""
+    some = tuple(f"other{number}" for number in range(MOST_COMPARED - 1))
+    assert suggestion("msc-1", ("Msc1", "Msc1", *some)) == " Did you mean 'Msc1'?"
+    assert suggestion("msc-1", ("Msc1", *some, "one-more")) == ""
+    assert nearest("msc-1", ("Msc1", *some, "one-more")) == ("Msc1",)
 
 
 def test_names_beyond_any_status_suggest_nothing():

@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,7 +83,7 @@ class Cluster:
         if found is None:
             self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
-            meant = suggestion(key.name, self._names(key.kind, key.namespace))
+            meant = question(nearest(key.name, self._names(key.kind, key.namespace)))
             advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
             raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
         return found
@@ -217,7 +217,7 @@ class Cluster:
         """
         others = self.other_namespaces(name)
         if others is not None:
-            meant = suggestion(name, others)
+            meant = question(nearest(name, others))
             raise PluginError(f"there is no namespace {name!r}.{meant} Name another one with -n, or create it.")
 
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:

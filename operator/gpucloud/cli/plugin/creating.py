@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.kinds.meta import API_VERSION
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -149,7 +149,7 @@ def spelled(option: str, word: str, known: Iterable[str]) -> str:
     if not names:
         raise _wrong(f"--{option}: {word!r} is not offered, nor is any other: {OFFERS}")
     if found is None:
-        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{suggestion(word, names)}")
+        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{question(nearest(word, names))}")
     return found
 
 
@@ -199,9 +199,9 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
     for kind, name, things in ((VPC, wanted.vpc_ref, known.vpcs), (SNAPSHOT, wanted.snapshot, known.snapshots)):
         names = None if things is None else [item.key.name for item in things]
         if name and names is not None and name not in names:
-            yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{suggestion(name, names)}"
+            yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{question(nearest(name, names))}"
     for option, word, seen in (("vpc", wanted.vpc, known.vpc_names()), ("image", wanted.image, known.images())):
-        meant = "" if word in seen else suggestion(word, seen)
+        meant = "" if word in seen else question(nearest(word, seen))
         if word and meant:
             yield f"--{option}: no object of the namespace names {word!r}.{meant} If not, keep it: the cloud may know it."
 

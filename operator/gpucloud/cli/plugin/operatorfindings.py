@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.text import ago, few
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.text import MAX_TEXT
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,7 +64,7 @@ def namespace(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.ERROR,
             "namespace",
-            f"There is no namespace {facts.namespace!r}.{suggestion(facts.namespace, facts.namespaces)}",
+            f"There is no namespace {facts.namespace!r}.{question(nearest(facts.namespace, facts.namespaces))}",
             "Name another one with -n, or create it.",
         )
     elif outside := _unwatched(facts):

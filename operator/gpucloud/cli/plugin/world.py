@@ -10,7 +10,7 @@ from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, 
 from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -221,7 +221,7 @@ def causes(world: World) -> tuple[Cause, ...]:
             world.things.get(key),
             tuple(sorted(keys)),
             tuple(Blocked(other, world.count_users(other) - 1) for other in sorted(keys) if world.is_user(key, other)),
-            "" if key in world.things else suggestion(key.name, world.names(key.kind, key.namespace)),
+            "" if key in world.things else question(nearest(key.name, world.names(key.kind, key.namespace))),
             world.is_in_use(key),
         )
         for key, keys in waiting.items()

@@ -16,7 +16,7 @@ from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import is_id_known
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.retention import deletion_policy
-from gpucloud.spelling import comparable, suggestion
+from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -136,7 +136,7 @@ def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Ite
 
 def _missing(kind: str, name: str, field: str, known: Collection[str]) -> Dependency:
     """What this field of the spec names, if there is no such object; ``known`` are the names of this kind in the namespace."""
-    meant = "" if name in known else suggestion(name, comparable(known))
+    meant = "" if name in known else suggestion(name, known)
     return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, meant=meant)
 
 

@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.adopting import Found, Manifests
@@ -115,7 +115,7 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
 
 def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
     """Say that there is none to adopt, and which one may be meant."""
-    meant = suggestion(name, {item.name for item, _ in left if item.kind == kind})
+    meant = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return (
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{meant} "
         f"'{paste('kubectl gpucloud export')}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
