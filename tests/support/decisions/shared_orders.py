@@ -76,7 +76,7 @@ def orders(k):
             },
             Reason.ORDER_OVERDUE,
             progress="Stalled",
-            says=("4 times", "gpucloud.dev/reconcile-requested-at"),
+            says=("4 times", "to order again: kubectl gpucloud retry g"),
             status={"order": OrderState.OVERDUE},
         ),
         "a refused order is not repeated": Row(

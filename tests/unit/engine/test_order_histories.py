@@ -191,7 +191,7 @@ async def test_an_accepted_order_that_never_shows_is_sent_four_times_at_most(it)
     await it.apply()
     await it.until(lambda: it.ready == "False/OrderOverdue", 3600)
     assert len(it.cloud.asked("CreateServer")) == 4
-    assert "gpucloud.dev/reconcile-requested-at" in it.words
+    assert "to order again: kubectl gpucloud retry gvm/" in it.words
     await asyncio.sleep(3600)
     assert len(it.cloud.asked("CreateServer")) == 4
     it.change(annotations={"gpucloud.dev/reconcile-requested-at": "now"})

@@ -224,24 +224,6 @@ def test_a_command_in_the_tree_stands_below_its_sentence():
     assert [(line.lead, line.text) for line in found] == [("-> ", "Try:"), ("   ", "kubectl gpucloud retry gvm/a")]
 
 
-NOW = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-AGAIN = f"kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/reconcile-requested-at={NOW}"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown", "why"),
-    [
-        (AGAIN, "kubectl gpucloud retry gvm/train --namespace=team", "the verb does the same"),
-        (AGAIN.replace("gpuvm", "gpusnapshot"), "kubectl gpucloud retry gsnap/train --namespace=team", "of any kind"),
-        (AGAIN.replace("reconcile", "reboot"), None, "no verb does that"),
-        ("kubectl annotate gpuvm train --namespace=team gpucloud.dev/x=y", None, "nor this"),
-    ],
-)
-def test_a_verb_of_ours_takes_the_place_of_a_long_command_that_does_the_same(text, shown, why):
-    advice.remember(At())
-    assert advice.pasteable(read(f"Refused. To try again: {text}")) == f"Refused. To try again: {shown or text}", why
-
-
 @pytest.mark.parametrize(
     ("command", "user"),
     [("create role x", ""), ("create clusterrolebinding x", ""), ("create secret generic x", " --as=ann")],

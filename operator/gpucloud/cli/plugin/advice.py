@@ -12,8 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import marks
-from gpucloud.kinds import names
-from gpucloud.kinds.meta import Annotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "get", "label", "patch", "wait")
 GRANTED = ("role", "rolebinding", "clusterrole", "clusterrolebinding")  # created by an administrator for whom ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
-_SHORT = {item.kind.lower(): item.short for item in names.KINDS}
 _NAMESPACED = ("--namespace", "-n", "--all-namespaces", "-A")
 _AT: ContextVar[At | None] = ContextVar("at", default=None)
 
@@ -46,7 +43,7 @@ def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
 
 def _with_options(text: str) -> str:
     at = _AT.get()
-    return text if at is None else marks.changed(text, lambda command: _with_options_of(at, _shorter(command)))
+    return text if at is None else marks.changed(text, lambda command: _with_options_of(at, command))
 
 
 def _with_options_of(at: At, command: str) -> str:
@@ -66,16 +63,6 @@ def _with_options_of(at: At, command: str) -> str:
     if ours and at.namespace and not any(word.partition("=")[0] in _NAMESPACED for word in words):
         options += f" --namespace={shlex.quote(at.namespace)}"
     return f"{program} {'gpucloud ' if ours else ''}{verb}{options}{space}{rest}"
-
-
-def _shorter(command: str) -> str:
-    """Return a verb of ours that does what the operator asks for without it; the command itself where there is none."""
-    match command.split(" ", 6):
-        case ["kubectl", "annotate", kind, name, namespace, "--overwrite", change] if kind in _SHORT and change.startswith(
-            f"{Annotation.RECONCILE_REQUESTED_AT}=$("
-        ):
-            return f"kubectl gpucloud retry {_SHORT[kind]}/{name} --namespace={namespace.removeprefix('--namespace=')}"
-    return command
 
 
 def _options(*given: tuple[str, object]) -> str:

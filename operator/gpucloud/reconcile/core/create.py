@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Adoption, CloudStatus, Order, OrderState
-from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile import credential, evidence, placement, retry, time_annotations
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import credential, evidence, placement, retry
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -23,6 +23,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.transitions import MOST_REORDERS
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _overdue(f: CloudFacts[Any, Any, Any], order: Order) -> str:
     if placed is not None:
         where = f", as {placed[0] or order.name!r} in {f.place}, and lists none there"
     ask = f"The {f.subject.noun} may be billed: ask the cloud's support" if f.subject.billed else "Ask the cloud's support"
-    again = time_annotations.command(f.subject.kind, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
+    again = plugin_command("retry", f.subject.kind, f.meta.namespace, f.meta.name)
     return (
         f"The cloud accepted the order for {f.subject.noun} {order.name!r} {often}{where}. {ask}. Nothing more is ordered; to "
         f"order again: {again}"
