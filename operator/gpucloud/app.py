@@ -289,7 +289,7 @@ def configure_logging(settings: Settings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
-    handler.addFilter(lifecycle.without_known_traceback)
+    handler.addFilter(lifecycle.drop_traceback_of_deleted_definition)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())

@@ -167,7 +167,7 @@ def deleted_definition(error: BaseException | None) -> str | None:
     return f"{answer.request_info.real_url.name}.{GROUP}"
 
 
-def without_known_traceback(record: logging.LogRecord) -> bool:
+def drop_traceback_of_deleted_definition(record: logging.LogRecord) -> bool:
     """Take the traceback off kopf's record of a watch that a deleted definition has ended; a filter: it keeps all."""
     if record.exc_info and deleted_definition(record.exc_info[1]) is not None:
         record.exc_info = None

@@ -17,10 +17,10 @@ from gpucloud.handlers.lifecycle import (
     PatientBackoff,
     connect,
     deleted_definition,
+    drop_traceback_of_deleted_definition,
     first_failure,
     run,
     settings,
-    without_known_traceback,
 )
 from gpucloud.kinds.meta import FINALIZER
 
@@ -72,7 +72,7 @@ def missed(status=404):
 def test_a_deleted_definition_is_told_from_other_ends_and_without_a_traceback(error, definition, why):
     assert deleted_definition(error) == definition, why
     record = logging.makeLogRecord({"exc_info": None if error is None else (type(error), error, None)})
-    assert without_known_traceback(record)
+    assert drop_traceback_of_deleted_definition(record)
     assert bool(record.exc_info) is (error is not None and definition is None)
 
 

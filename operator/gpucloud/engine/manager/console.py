@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.console")
 
-MEANS = "name another, or ask whether the operator watches that namespace."
+NAME_ANOTHER = "name another, or ask whether the operator watches that namespace."
 AT_ONCE = 2  # requests; further ones are refused, so that they cannot use up the account's budget
 REVIEW_SECONDS = 10.0
 LONGEST_TOKEN = 16 * 1024
@@ -135,7 +135,7 @@ class Console:
         vm = deps.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
             raise RefusedError(
-                404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read: {MEANS}"
+                404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read: {NAME_ANOTHER}"
             )
         here, order = deps.objects.vm_identity(vm, vm.spec), vm.order
         # Only the object's own VM: another object's VM of the same name must not be shown.
@@ -166,7 +166,8 @@ class Console:
         account = deps.objects.accounts.named(namespace, name)
         if account is None or account.spec is None:
             raise RefusedError(
-                404, f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read: {MEANS}"
+                404,
+                f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read: {NAME_ANOTHER}",
             )
         await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
         return _document(await reads.records(_account_client(deps, namespace, name)))

@@ -33,7 +33,7 @@ class SecretCall:
 
 @dataclass(frozen=True, slots=True)
 class SecretStep:
-    """Return the Secrets to record as held in status, and the due call, if any."""
+    """The Secrets to record as held in status, and the due call, if any."""
 
     recorded: tuple[str, ...]
     call: SecretCall | None = None
