@@ -110,9 +110,8 @@ def proofs(base):
     marked = not base.chosen_name and naming.proves(base.identity.name, base.meta.uid)
     adoptable = base.adoption is not Adoption.NEVER and not base.meta.deleting
     subject = base.subject
-    return evidence.Proofs(
-        marked, adoptable, base.identity, base.limits.grace, unique_id=subject.unique_id, markable=subject.markable
-    )
+    kind = {"unique_id": subject.unique_id, "markable": subject.markable}
+    return evidence.Proofs(marked, adoptable, base.identity, base.limits.grace, uid=base.meta.uid, **kind)
 
 
 def with_standing(base, changes):

@@ -15,6 +15,7 @@ from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
+from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, DESTROYED_WITHIN_SECONDS, OrderEvent
@@ -172,7 +173,18 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     else:  # what is being destroyed is there still
         return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
     seen = _with_id(_seen(taken, found, proofs, now, origin), seen_id)
-    return seen if origin is Origin.CREATED else replace(seen, adopted_from=replace(tracked, adopted_from=None))
+    return seen if origin is Origin.CREATED else _adopted(seen, tracked, proofs)
+
+
+def _adopted(seen: TrackedOrder, before: TrackedOrder, proofs: Proofs) -> TrackedOrder:
+    """Return the order of what was adopted now, under a record of its own.
+
+    So no status that tells of an earlier adoption under this name tells of this one, and this one is written at once.
+    """
+    order = seen.order
+    if order is not None:
+        order = order.model_copy(update={"id": record_id(proofs.nonce, proofs.uid, order.name)})
+    return replace(seen, order=order, adopted_from=replace(before, adopted_from=None))
 
 
 def found_elsewhere(tracked: TrackedOrder, proofs: Proofs, there: Identity, now: float) -> TrackedOrder:

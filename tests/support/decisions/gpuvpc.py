@@ -6,8 +6,9 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, ListingPace, Verb
+from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.text import abridged
-from support.builders import NOW, an_order, known
+from support.builders import NOW, UID, an_order, known
 from support.rows import YOUNG, Row, tried
 from support.vpcfacts import (
     ADOPTED,
@@ -27,6 +28,7 @@ from support.vpcfacts import (
 )
 
 LONG = "v" * 300
+ANEW = record_id("", UID, NAME)  # of a record that is made now
 UNCLEAR = an_order(NAME, OrderState.UNCLEAR, vpc=NAME)
 REQUIRED = a_vpc_spec(adoption="Required")
 CALLED_TAKEN = tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT)
@@ -127,7 +129,7 @@ ROWS = {
         Reason.ADOPTED,
         "True",
         None,
-        status={"vpc_id": "vpc-2", "order": ADOPTED.model_copy(update={"cloud_id": "vpc-2"}), "adopted": True},
+        status={"vpc_id": "vpc-2", "order": ADOPTED.model_copy(update={"id": ANEW, "cloud_id": "vpc-2"}), "adopted": True},
     ),
     "the owner's change of mind about adoption counts at once": Row(
         "the spec is the only proof of an adoption",

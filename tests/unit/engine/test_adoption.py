@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gpucloud.cloud.models import SnapshotRecord, VmRecord
-from gpucloud.kinds.common import OrderState, Origin
+from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Present
+from gpucloud.reconcile.facts import Absent, Presence, Present
 from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.order import is_urgent
 from support.builders import TAG
 from support.fakes import GOING
 from support.ordered import ELDER, YOUNGER
@@ -128,6 +129,51 @@ async def test_a_recorded_adoption_is_destroyed_with_its_object_also_if_its_stat
     for status in ({"order": order}, {}):
         facts, plan, _ = await decided(reconcilers, spec=DELETES, meta=GOING, status=status)
         assert (facts.ours, plan.release, plan.status.order.state) == (True, None, OrderState.DESTROYING)
+
+
+def recorded_as(plan):
+    return {"order": plan.status.order.model_dump(mode="json", by_alias=True, exclude_none=True)}
+
+
+async def adopted_again(reconcilers, how):
+    """The status of the first adoption, and the plan after a second one: somebody has made another VM under the name."""
+    reconcilers.session.learned.tenants = frozenset({"acme"})
+    there(reconcilers, private_ip="10.0.0.5")
+    _, plan, _ = await decided(reconcilers, spec=DELETES)
+    first = recorded_as(plan)
+    await decided(reconcilers, spec=DELETES, status=first)
+    here, later = Identity("Msc1", "acme", "theirs"), NOW + 400
+    reconcilers.clock.now = later
+    if how == "lost":
+        reconcilers.session.vms.seen[here] = Absent(later, NOW + 1, later)
+        facts, _, _ = await decided(reconcilers, spec=DELETES, status=first)  # the write of it fails
+        assert facts.state is OrderState.LOST
+    away = Presence(shown_since=later + 1, lacked_until=later, away_until=later)
+    record = VmRecord(id="theirs", namespace="acme", tenancy_name="acme", status="ONLINE", private_ip="10.0.0.9")
+    reconcilers.session.vms.seen[here] = Present(record, later + 1, presence=away)
+    reconcilers.clock.now = later + 1
+    facts, plan, _ = await decided(reconcilers, spec=DELETES, status=first)
+    assert (facts.state, facts.order.origin) == (OrderState.SEEN, Origin.ADOPTED)
+    return first, plan
+
+
+@pytest.mark.parametrize("how", ["lost", "replaced"])
+async def test_a_second_adoption_that_no_status_records_destroys_nothing_whatever_the_first_one_recorded(reconcilers, how):
+    """Both have one name and one id of the cloud; the watch brings the deletion late."""
+    first, _ = await adopted_again(reconcilers, how)
+    await decided(reconcilers, spec=DELETES, status=first)
+    _, plan, _ = await decided(reconcilers, spec=DELETES, meta=GOING, status=first)
+    assert (plan.action, plan.release and plan.release.reason) == (None, Reason.RETAINED)
+
+
+@pytest.mark.parametrize("how", ["lost", "replaced"])
+async def test_a_second_adoption_is_recorded_at_once_and_destroyed_with_its_object(reconcilers, how):
+    first, plan = await adopted_again(reconcilers, how)
+    second = recorded_as(plan)
+    assert is_urgent(Order.model_validate(first["order"]), plan.status.order, "u-train")
+    await decided(reconcilers, spec=DELETES, status=second)
+    facts, plan, _ = await decided(reconcilers, spec=DELETES, meta=GOING, status=second)
+    assert (facts.ours, plan.release, plan.status.order.state) == (True, None, OrderState.DESTROYING)
 
 
 @pytest.mark.parametrize(
