@@ -260,6 +260,7 @@ class FakeKube:
 
 CONFLICT = KubeError(409, "Conflict", "the object has been modified")
 GONE = KubeError(404, "NotFound", "no such object")
+NO_DEFINITION = KubeError(404, "NoDefinition", "the apiserver does not know this resource")
 DOWN = KubeError(0, "ClientConnectorError", "got no answer")
 SECRET_WORDS = "made-up-p4ssphrase"
 

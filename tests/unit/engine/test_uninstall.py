@@ -127,6 +127,17 @@ async def test_where_nothing_is_defined_nothing_lives():
     assert await guard(kube).left() == ()
 
 
+async def test_a_definition_that_goes_between_the_look_and_the_deletion_stops_nothing():
+    """Somebody deletes the definitions meanwhile: the next look tells that nothing is left."""
+
+    class Undefining(Objects):
+        async def delete(self, plural, _meta):
+            self.undefined = set(PLURALS.values())
+            raise KubeError(404, "NoDefinition", f"the apiserver does not know {plural}")
+
+    assert await guard(Undefining(body("GpuVM", "train"))).clear(Policy.DRAIN, 100, told) == ()
+
+
 async def test_that_it_may_not_list_is_no_empty_list():
     kube = Objects()
     kube.fails = [KubeError(403, "Forbidden", "no")]

@@ -143,7 +143,7 @@ class Uninstall:
             if "deletionTimestamp" not in meta:
                 await self._kube.delete(plural, meta)
         except KubeError as error:
-            if not (error.gone or error.conflict):  # what bears the name by now is seen at the next look
+            if not (error.gone or error.undefined or error.conflict):  # what is there by now is seen at the next look
                 raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
 
 

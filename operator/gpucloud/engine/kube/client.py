@@ -25,6 +25,7 @@ CALL_SECONDS = 30.0
 LONGEST_PAUSE = 60.0
 REQUESTS_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 PAGE = 500
+NO_DEFINITION = "NoDefinition"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -45,8 +46,13 @@ class KubeError(Exception):
 
     @property
     def gone(self) -> bool:
-        """Whether the object was deleted, or another object has its name now."""
-        return self.status in {404, 410}
+        """Whether the object was deleted, or another object has its name now. That its kind is unknown says nothing of it."""
+        return self.status in {404, 410} and not self.undefined
+
+    @property
+    def undefined(self) -> bool:
+        """Whether the apiserver does not know the kind that was asked for: our definitions are missing, or not served yet."""
+        return self.reason == NO_DEFINITION
 
     @property
     def conflict(self) -> bool:
@@ -374,7 +380,7 @@ def _refusal(answer: KubeAnswer, document: dict[str, Any], path: str) -> KubeErr
         words = (
             "the apiserver does not know this resource; install the custom resource definitions: kubectl apply --server-side"
         )
-        return KubeError(answer.status, "NoDefinition", f"{words} -f crds/")
+        return KubeError(answer.status, NO_DEFINITION, f"{words} -f crds/")
     return KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
 
 

@@ -26,7 +26,7 @@ async def wait_for_apiserver(ask: Callable[[], Awaitable[T]]) -> T:
         except KubeError as error:
             hint = (
                 "are the CRDs installed (kubectl apply --server-side -f crds/)?"
-                if error.gone
+                if error.undefined
                 else "check KUBECONFIG, the network, and the operator's rights; it is tried again"
             )
             log.warning("cannot start yet", error=str(error), hint=hint)

@@ -10,7 +10,7 @@ from gpucloud.engine.telemetry.reconciles import ReconcileResult
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.plan import Plan
 from support.controllerrig import CREATING, KEY, RUNNING
-from support.fakes import CONFLICT, DOWN, GONE, UID
+from support.fakes import CONFLICT, DOWN, GONE, NO_DEFINITION, UID
 
 pytestmark = pytest.mark.looptime
 
@@ -60,6 +60,17 @@ async def test_a_gone_object_and_an_apiserver_that_is_down_get_few_writes(rig, e
     it.kube.fails = [error] * 1000
     await it.live(60)
     assert len(it.kube.fails) >= 1000 - writes
+
+
+@pytest.mark.parametrize("error", [NO_DEFINITION, DOWN])
+async def test_what_says_nothing_of_the_object_is_tried_again_and_counts_as_an_error(rig, error):
+    """The definitions are not served yet, or again: no event of the watch brings the object back."""
+    it = rig(lambda _facts: Plan(status=CREATING))
+    it.put()
+    it.kube.fails = [error] * 3
+    await it.live(30)
+    assert len(it.kube.statuses) == 1
+    assert it.count("controller_runtime_reconcile_errors_total", controller="gpuvm") == 3
 
 
 async def test_one_change_costs_one_pass(rig):

@@ -12,7 +12,7 @@ from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, SettingsError
 from support.builders import TAG, an_order
 from support.enginerig import KEY, OURS, OWN, vm
-from support.fakes import DOWN, GOING, SECRET_WORDS, a_resource, a_secret
+from support.fakes import DOWN, GOING, NO_DEFINITION, SECRET_WORDS, a_resource, a_secret
 
 pytestmark = pytest.mark.looptime
 
@@ -80,9 +80,11 @@ async def test_objects_that_come_together_share_the_read_and_later_ones_read_ane
     assert it.kube.looked_for.count(ACCOUNT) == 2, "one more, and none for objects whose status names their account"
 
 
-async def test_an_apiserver_that_does_not_answer_delays_the_order_and_not_for_good(rig):
+@pytest.mark.parametrize("answer", [DOWN, NO_DEFINITION])
+async def test_an_apiserver_that_does_not_tell_the_account_delays_the_order_and_not_for_good(rig, answer):
+    """An apiserver that does not serve the accounts' definition yet has not said that the VM's object was deleted."""
     it = await rig()
-    it.kube.unseen[ACCOUNT] = DOWN
+    it.kube.unseen[ACCOUNT] = answer
     it.show("GpuVM", meta={"finalizers": []})
     await asyncio.sleep(20)
     assert it.cloud.asked("CreateServer") == []
