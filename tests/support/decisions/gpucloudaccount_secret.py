@@ -197,9 +197,28 @@ HOLDING = {
     ),
     "rotated by name, the old one another account's: only forget it": connected(
         "it is not ours to free",
-        {"status": ROTATED, "held_shared": frozenset({OLD_SECRET})},
+        {"status": ROTATED, "held_shared": frozenset({OLD_SECRET}), "held_elsewhere": frozenset({OLD_SECRET})},
         action=HOLD,
         status={"held_secrets": (SECRET,)},
+    ),
+    "rotated by name to a refused one, the old one another account's, too: keep it in the record": stalled(
+        "else the other account frees what our VM needs",
+        {
+            "status": ROTATED,
+            "secret": HELD,
+            "users": (VM,),
+            "contact": REFUSED,
+            "held_shared": frozenset({OLD_SECRET}),
+            "held_elsewhere": frozenset({OLD_SECRET}),
+        },
+        Reason.CREDENTIALS_REFUSED,
+        says=("Update the Secret in place",),
+        status={"held_secrets": (OLD_SECRET, SECRET)},
+    ),
+    "rotated by name, and another account that moved, too, still needs the old one: see to it": connected(
+        "of two that both forgot it, none would free it",
+        {"status": ROTATED, "secret": HELD, "users": (VM,), "held_shared": frozenset({OLD_SECRET})},
+        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name under observe-only: only say so": connected(
         "it does nothing",

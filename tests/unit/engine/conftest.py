@@ -10,13 +10,14 @@ from gpucloud.cloud import connection as connection_module
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import CreateServer, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.cloud.options import ApiKey, ClientOptions
+from gpucloud.engine.cache.entries import Entries
 from gpucloud.engine.cache.references import References
 from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.engine.cloud.gates import GateDeps, gated
 from gpucloud.engine.cloud.inventory import Intervals
-from gpucloud.engine.kinds.default_accounts import DefaultAccounts
+from gpucloud.engine.kinds.default_accounts import DefaultAccounts, Seen
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.quota_usage import QuotaUsage
@@ -241,7 +242,7 @@ class Reconcilers:
         self.brake = DeletionGuard(rule, namespaces, self.clock, self.woken.append)
         self.tools = ReconcilerDeps(
             accounts=self.accounts,
-            default_accounts=DefaultAccounts(self.accounts, self.kube, self.clock, self.shown.append),
+            default_accounts=DefaultAccounts(self.accounts, self.kube, Seen(self.clock, Entries()), self.shown.append),
             objects=self.objects,
             references=self.references,
             kube=self.kube,

@@ -37,3 +37,12 @@ def test_a_destruction_without_effect_is_over_while_the_status_tells_of_it_still
         seen = tracker.observe("u", tracked, shown(clock.now), SPARED, replace(now, mono=clock.now))
     assert (seen.order.state, seen.order.destroying_call) == (OrderState.SEEN, None)
     assert DESTROYS.isdisjoint(tracker.history("u").attempts)
+
+
+def test_failures_are_counted_for_the_same_targets_only():
+    """A Secret that a call is about for the first time does not wait as long as another one whose calls failed often."""
+    entries = Entries()
+    tracker = OrderTracker(HandClock(1000.0), entries)
+    entries.open("u")
+    failed = [tracker.record_call("u", Verb.HOLD_SECRET, Asked(1), INVALID, (name,)).failures for name in ("old", "old", "new")]
+    assert failed == [1, 2, 1]

@@ -7,7 +7,8 @@ is recorded with its order, and for good.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.engine.kube.shared_reads import SharedReads
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
@@ -16,29 +17,39 @@ from gpucloud.kinds.gpucloudaccount import PLURAL
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import Accounts
     from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.runtime.clock import Clock
 
 
+class Seen(NamedTuple):
+    """By what the time of a view is known and kept."""
+
+    clock: Clock
+    entries: Entries
+
+
+@dataclass(slots=True)
+class _Shown:
+    """When the watch last showed another view of an object (mono)."""
+
+    at: float = -math.inf
+
+
 class DefaultAccounts:
     """The reads of each namespace; one answers all objects that were last shown before it began."""
 
-    def __init__(self, accounts: Accounts, kube: KubeClient, clock: Clock, take: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(self, accounts: Accounts, kube: KubeClient, seen: Seen, take: Callable[[Mapping[str, Any]], None]) -> None:
         """``take`` takes an account as if the watch had shown it."""
         self._accounts, self._kube, self._take = accounts, kube, take
-        self._reads = SharedReads(self._read, clock)
-        self._clock = clock
-        self._shown: dict[str, float] = {}  # by UID: when the watch last showed another view of an object (mono)
+        self._clock, self._entries = seen
+        self._reads = SharedReads(self._read, self._clock)
 
     def shown(self, uid: str) -> None:
         """Note that the watch has shown another view of an object: what was applied with it may have brought the account."""
-        self._shown[uid] = self._clock.mono()
-
-    def forget(self, uid: str) -> None:
-        """Forget a deleted object."""
-        self._shown.pop(uid, None)
+        self._entries.part(uid, _Shown).at = self._clock.mono()
 
     async def settle(self, stored: CachedObject[Any, Any]) -> None:
         """Return once an account ``default`` is known that was there when the object was last shown.
@@ -52,7 +63,7 @@ class DefaultAccounts:
         if spec is None or status.account is not None or self._accounts.name_for(meta, spec, status) != OWN_ACCOUNT:
             return
         if self._accounts.own is not None and self._accounts.own_serves(meta.namespace):
-            await self._reads.get(meta.namespace, self._shown.get(meta.uid, -math.inf))
+            await self._reads.get(meta.namespace, self._entries.part(meta.uid, _Shown).at)
 
     async def _read(self, namespace: str) -> None:
         found = await self._kube.find(PLURAL, namespace, DEFAULT_ACCOUNT)

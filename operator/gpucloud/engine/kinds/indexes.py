@@ -53,7 +53,7 @@ class MadeFrom(NamedTuple):
 
 
 class UsesSecret(NamedTuple):
-    """Accounts with this Secret."""
+    """Accounts whose spec names this Secret, or whose status says that they hold it."""
 
     namespace: str
     name: str

@@ -20,7 +20,7 @@ from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
 from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
-from gpucloud.engine.kinds.default_accounts import DefaultAccounts
+from gpucloud.engine.kinds.default_accounts import DefaultAccounts, Seen
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
@@ -99,7 +99,7 @@ class Engine:
         around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
         self.sessions = AccountSessions(around)
         self.references = References()
-        self._default_accounts = DefaultAccounts(self.accounts, self.kube, clock, self._take_in_account)
+        self._default_accounts = DefaultAccounts(self.accounts, self.kube, Seen(clock, self.entries), self._take_in_account)
         self._account_reconciler: GpuCloudAccountReconciler | None = None
         self._orphans: OrphanCollector | None = None
         self._resync: Resync | None = None
@@ -318,7 +318,6 @@ class Engine:
             self._request_resync()
         if event == "DELETED":
             self._tombstones.add(key.uid)
-            self._default_accounts.forget(key.uid)
         elif key.uid in self._tombstones:
             return
         if not self.leading:

@@ -89,4 +89,4 @@ def _only_waited_for(f: AccountStateFacts) -> bool:
 def _to_free(f: AccountStateFacts) -> str | None:
     """Return the Secret that still has our finalizer for this account alone, an older one first."""
     mine = secret_finalizer.has_finalizer(f) and not f.shared
-    return next(iter(secret_finalizer.previous_secrets(f)), f.spec.secret_ref.name if mine else None)
+    return next(iter(secret_finalizer.freeable_secrets(f)), f.spec.secret_ref.name if mine else None)

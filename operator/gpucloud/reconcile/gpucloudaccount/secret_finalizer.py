@@ -41,10 +41,10 @@ class SecretStep:
 
 def step(f: AccountStateFacts) -> SecretStep:
     """Return the step for the finalizers while the account lives: the Secret in use is held before an older one is freed."""
-    old, held, name = previous_secrets(f), recorded_secrets(f), f.spec.secret_ref.name
+    old, held, name = freeable_secrets(f), recorded_secrets(f), f.spec.secret_ref.name
     if _is_to_be_held(f) and len(held) < MOST_HELD_SECRETS:
         return SecretStep((*held, name), SecretCall(Verb.HOLD_SECRET, name))
-    if old and (is_replaced(f) or not f.hold_secrets):
+    if old and _lets_go(f):
         return SecretStep(held, SecretCall(Verb.FREE_SECRET, old[0]))
     if f.secret is not None and f.secret.has_finalizer and is_unneeded(f, f.secret):
         return SecretStep(held, SecretCall(Verb.FREE_SECRET, name))
@@ -70,7 +70,8 @@ def is_replaced(f: AccountStateFacts) -> bool:
 
 def recorded_secrets(f: AccountStateFacts) -> tuple[str, ...]:
     """Return the Secrets that have our finalizer, as far as is known, without any call."""
-    return previous_secrets(f) + ((f.spec.secret_ref.name,) if has_finalizer(f) else ())
+    held = previous_secrets(f) + ((f.spec.secret_ref.name,) if has_finalizer(f) else ())
+    return held[:MOST_HELD_SECRETS]  # the one in use comes last: it is seen on the Secret itself, recorded or not
 
 
 def has_finalizer(f: AccountStateFacts) -> bool:
@@ -82,9 +83,24 @@ def has_finalizer(f: AccountStateFacts) -> bool:
 
 
 def previous_secrets(f: AccountStateFacts) -> tuple[str, ...]:
-    """Return the Secrets that still have our finalizer, that spec does not name any more, and that no other account needs."""
-    others = (name for name in f.status.held_secrets if name != f.spec.secret_ref.name and name not in f.held_shared)
-    return tuple(name for name in others if not _freed(f, name))
+    """Return the Secrets that still have our finalizer though spec names another one, but for those that others see to.
+
+    An account in deletion whose objects have nothing left in the cloud leaves to others what these need; a living one leaves
+    it to the one that sees to it, when its own Secret replaces it.
+    """
+    others = tuple(name for name in f.status.held_secrets if name != f.spec.secret_ref.name and not _freed(f, name))
+    ends = f.meta.deleting and not f.users_with_resources
+    left = f.held_shared if ends else f.held_elsewhere if _lets_go(f) else frozenset[str]()
+    return tuple(name for name in others if name not in left)
+
+
+def freeable_secrets(f: AccountStateFacts) -> tuple[str, ...]:
+    """Return those of the previous Secrets that no other account needs."""
+    return tuple(name for name in previous_secrets(f) if name not in f.held_shared or not f.hold_secrets)
+
+
+def _lets_go(f: AccountStateFacts) -> bool:
+    return is_replaced(f) or not f.hold_secrets
 
 
 def plan_action(f: AccountStateFacts, plan: Plan[GpuCloudAccountStatus], call: SecretCall) -> Plan[GpuCloudAccountStatus]:

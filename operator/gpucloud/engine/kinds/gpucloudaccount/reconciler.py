@@ -329,6 +329,7 @@ class GpuCloudAccountReconciler:
             users_of_tenant=named(self._bound_to(stored.status.tenant)),
             shared=self._shared(stored, spec.secret_ref.name, secret),
             held_shared=frozenset(name for name in stored.status.held_secrets if self._shared(stored, name, None)),
+            held_elsewhere=frozenset(name for name in stored.status.held_secrets if self._held_elsewhere(stored, name)),
             hold_secrets=deps.secret_finalizer,
             synced=deps.synced(),
             limits=deps.limits,
@@ -360,19 +361,37 @@ class GpuCloudAccountReconciler:
         return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.tenancy in {None, tenant}
 
     def _shared(self, stored: GpuCloudAccount, name: str, secret: SecretFacts | None) -> bool:
-        """Whether another account still needs this Secret: it is not being deleted, or its objects may have resources."""
+        """Whether another account still needs this Secret: its spec names it, or it holds it as an older one."""
         goes = secret is not None and secret.deleting
         return any(
-            other.meta.uid != stored.meta.uid
-            and other.meta.namespace == stored.meta.namespace
-            and other.spec is not None
-            and other.spec.secret_ref.name == name
-            and (
-                not (other.meta.deleting or goes)
-                or bool(self._users(other.meta.namespace, other.meta.name, self._may_have_resources))
-            )
-            for other in self.store.indexed(UsesSecret(stored.meta.namespace, name))
+            self._names(other, name, goes=goes) or self._holds_older(other, name) for other in self._others(stored, name)
         )
+
+    def _held_elsewhere(self, stored: GpuCloudAccount, name: str) -> bool:
+        """Whether another account sees to this older Secret: one whose spec names it, else the one with the least UID."""
+        return any(
+            self._names(other, name, goes=False)
+            or (self._holds_older(other, name) and not other.meta.deleting and other.meta.uid < stored.meta.uid)
+            for other in self._others(stored, name)
+        )
+
+    def _others(self, stored: GpuCloudAccount, name: str) -> list[GpuCloudAccount]:
+        """Return the other accounts of the namespace that name or hold this Secret."""
+        found = self.store.indexed(UsesSecret(stored.meta.namespace, name))
+        return [other for other in found if other.meta.uid != stored.meta.uid]
+
+    def _names(self, other: GpuCloudAccount, name: str, *, goes: bool) -> bool:
+        """Whether an account's spec names this Secret and it is not being deleted, or its objects may have resources."""
+        named = other.spec is not None and other.spec.secret_ref.name == name
+        return named and (not (other.meta.deleting or goes) or self._has_resources(other))
+
+    def _holds_older(self, other: GpuCloudAccount, name: str) -> bool:
+        """Whether an account holds this Secret, its spec names another one, and its objects may have resources."""
+        older = other.spec is not None and other.spec.secret_ref.name != name and name in other.status.held_secrets
+        return older and self._has_resources(other)
+
+    def _has_resources(self, account: GpuCloudAccount) -> bool:
+        return bool(self._users(account.meta.namespace, account.meta.name, self._may_have_resources))
 
     def _wake_users(self, namespace: str, name: str) -> None:
         for key in sorted(self._deps.references.dependents(Target(KIND, namespace, name))):
