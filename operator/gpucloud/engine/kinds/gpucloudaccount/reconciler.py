@@ -12,7 +12,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
-from gpucloud.engine.kinds.indexes import UsesSecret
+from gpucloud.engine.kinds.gpucloudaccount.sharing import SecretSharing
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
@@ -101,6 +101,7 @@ class GpuCloudAccountReconciler:
         self.store = deps.objects.accounts
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, self.store.entries)
+        self._sharing = SecretSharing(self.store, self._has_resources)
 
     def on_update(self, stored: GpuCloudAccount) -> None:
         """Store a new account before its Secret is read.
@@ -301,7 +302,7 @@ class GpuCloudAccountReconciler:
         trouble: str,
         session: AccountSession | None,
     ) -> AccountStateFacts:
-        deps, now = self._deps, reading(self._deps.clock)
+        deps, now, held = self._deps, reading(self._deps.clock), stored.status.held_secrets
         learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
 
         def users(which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
@@ -327,9 +328,9 @@ class GpuCloudAccountReconciler:
             users_with_resources=named(self._may_have_resources),
             users_elsewhere=named(self._is_elsewhere(self._endpoint(spec))),
             users_of_tenant=named(self._bound_to(stored.status.tenant)),
-            shared=self._shared(stored, spec.secret_ref.name, secret),
-            held_shared=frozenset(name for name in stored.status.held_secrets if self._shared(stored, name, None)),
-            held_elsewhere=frozenset(name for name in stored.status.held_secrets if self._held_elsewhere(stored, name)),
+            shared=self._sharing.is_shared(stored, spec.secret_ref.name, secret),
+            held_shared=frozenset(name for name in held if self._sharing.is_shared(stored, name, None)),
+            held_elsewhere=frozenset(name for name in held if self._sharing.is_held_elsewhere(stored, name)),
             hold_secrets=deps.secret_finalizer,
             synced=deps.synced(),
             limits=deps.limits,
@@ -359,36 +360,6 @@ class GpuCloudAccountReconciler:
     def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
         """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
         return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.tenancy in {None, tenant}
-
-    def _shared(self, stored: GpuCloudAccount, name: str, secret: SecretFacts | None) -> bool:
-        """Whether another account still needs this Secret: its spec names it, or it holds it as an older one."""
-        goes = secret is not None and secret.deleting
-        return any(
-            self._names(other, name, goes=goes) or self._holds_older(other, name) for other in self._others(stored, name)
-        )
-
-    def _held_elsewhere(self, stored: GpuCloudAccount, name: str) -> bool:
-        """Whether another account sees to this older Secret: one whose spec names it, else the one with the least UID."""
-        return any(
-            self._names(other, name, goes=False)
-            or (self._holds_older(other, name) and not other.meta.deleting and other.meta.uid < stored.meta.uid)
-            for other in self._others(stored, name)
-        )
-
-    def _others(self, stored: GpuCloudAccount, name: str) -> list[GpuCloudAccount]:
-        """Return the other accounts of the namespace that name or hold this Secret."""
-        found = self.store.indexed(UsesSecret(stored.meta.namespace, name))
-        return [other for other in found if other.meta.uid != stored.meta.uid]
-
-    def _names(self, other: GpuCloudAccount, name: str, *, goes: bool) -> bool:
-        """Whether an account's spec names this Secret and it is not being deleted, or its objects may have resources."""
-        named = other.spec is not None and other.spec.secret_ref.name == name
-        return named and (not (other.meta.deleting or goes) or self._has_resources(other))
-
-    def _holds_older(self, other: GpuCloudAccount, name: str) -> bool:
-        """Whether an account holds this Secret, its spec names another one, and its objects may have resources."""
-        older = other.spec is not None and other.spec.secret_ref.name != name and name in other.status.held_secrets
-        return older and self._has_resources(other)
 
     def _has_resources(self, account: GpuCloudAccount) -> bool:
         return bool(self._users(account.meta.namespace, account.meta.name, self._may_have_resources))
