@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import UnknownReason
-from gpucloud.reconcile.gpucloudaccount import Contact
 from support.accounts import (
-    ANSWERED,
     DELETING,
     DOOMED,
     FREE,
@@ -29,10 +26,10 @@ from support.accounts import (
     an_account_status,
     connected,
     going,
-    in_trouble,
     stalled,
     tried_secret,
 )
+from support.decisions.gpucloudaccount_replaced import REPLACED
 
 HOLDING = {
     "hold": connected("before anybody can delete it", action=HOLD, status={"held_secrets": (SECRET,)}),
@@ -97,134 +94,6 @@ HOLDING = {
         "it is not ours to free",
         {"secret": a_secret(has_finalizer=True, deleting=True), "shared": True},
         says="It stays for another account.",
-    ),
-    "rotated by name: hold the new one beside the old one": connected(
-        "either may be the one that is needed, and be deleted",
-        {"status": ROTATED, "users": (VM,)},
-        action=HOLD,
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name: free the old one": connected(
-        "nothing needs it any more, users or not",
-        {"status": ROTATED, "secret": HELD, "users": (VM,)},
-        action=FREE,
-        target=OLD_SECRET,
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name, and the cloud refuses the new one: keep the old one": stalled(
-        "only the old credential can destroy what it created",
-        {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": REFUSED},
-        Reason.CREDENTIALS_REFUSED,
-        says=("Update the Secret in place",),
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name, and the cloud has not answered the new one: keep the old one": a_row(
-        "it may be refused",
-        {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": Contact()},
-        Reason.PENDING,
-        "Unknown",
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name, and the new one's tenant is not known yet: keep the old one": connected(
-        "another tenant's credential destroys nothing of this one's",
-        {"status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"), "secret": HELD, "users": (VM,)},
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name to another tenant: keep the old one": stalled(
-        "another tenant's credential destroys nothing of this one's",
-        {
-            "status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"),
-            "secret": HELD,
-            "users": (VM,),
-            "users_of_tenant": (VM,),
-            "tenant": "globex",
-        },
-        Reason.TENANT_MISMATCH,
-        says=("Put a key of tenant 'acme' back",),
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name within the tenant, and an operation is forbidden: free the old one": connected(
-        "the cloud knows the credential",
-        {
-            "status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"),
-            "secret": HELD,
-            "users": (VM,),
-            "tenant": "acme",
-            "contact": in_trouble(UnknownReason.FORBIDDEN, ANSWERED.last),
-        },
-        action=FREE,
-        target=OLD_SECRET,
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name to a refused one, and nothing needs the old one: free it": stalled(
-        "a deletion of it must not hang",
-        {"status": ROTATED, "secret": HELD, "contact": REFUSED},
-        Reason.CREDENTIALS_REFUSED,
-        says=("Update the Secret in place",),
-        action=FREE,
-        target=OLD_SECRET,
-    ),
-    "rotated by name, and the new one cannot be used: keep the old one": stalled(
-        "a way back",
-        {"status": ROTATED, "secret": a_flawed_secret()},
-        Reason.INVALID_SECRET,
-        status={"held_secrets": (OLD_SECRET,)},
-        says=("Correct the Secret",),
-    ),
-    "rotated by name, and the new one is missing: keep the old one": a_row(
-        "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secrets": (OLD_SECRET,)}
-    ),
-    "rotated by name, held before: the old one first": connected(
-        "they are freed one by one",
-        {"status": ROTATED, "secret": HELD, "hold_secrets": False},
-        action=FREE,
-        target=OLD_SECRET,
-    ),
-    "rotated by name, the old one freed: hold the new one": connected(
-        "the hold moves on", {"status": ROTATED, "history": tried_secret(FREE)}, action=HOLD, status={"held_secrets": (SECRET,)}
-    ),
-    "a call for an earlier spec frees nothing now": connected(
-        "it was about another Secret",
-        {"status": ROTATED, "secret": HELD, "history": tried_secret(FREE), "meta": an_account(generation=2)},
-        action=FREE,
-        target=OLD_SECRET,
-    ),
-    "a call before the last hold frees nothing now": connected(
-        "what was held since is not free",
-        {"status": ROTATED, "secret": HELD, "history": tried_secret(HOLD, ago=7, history=tried_secret(FREE, ago=8))},
-        action=FREE,
-        target=OLD_SECRET,
-    ),
-    "rotated by name, the old one another account's: only forget it": connected(
-        "it is not ours to free",
-        {"status": ROTATED, "held_shared": frozenset({OLD_SECRET}), "held_elsewhere": frozenset({OLD_SECRET})},
-        action=HOLD,
-        status={"held_secrets": (SECRET,)},
-    ),
-    "rotated by name to a refused one, the old one another account's, too: keep it in the record": stalled(
-        "else the other account frees what our VM needs",
-        {
-            "status": ROTATED,
-            "secret": HELD,
-            "users": (VM,),
-            "contact": REFUSED,
-            "held_shared": frozenset({OLD_SECRET}),
-            "held_elsewhere": frozenset({OLD_SECRET}),
-        },
-        Reason.CREDENTIALS_REFUSED,
-        says=("Update the Secret in place",),
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name, and another account that moved, too, still needs the old one: see to it": connected(
-        "of two that both forgot it, none would free it",
-        {"status": ROTATED, "secret": HELD, "users": (VM,), "held_shared": frozenset({OLD_SECRET})},
-        status={"held_secrets": (OLD_SECRET, SECRET)},
-    ),
-    "rotated by name under observe-only: only say so": connected(
-        "it does nothing",
-        {"status": ROTATED, "secret": HELD, "limits": WATCHING},
-        says=("would free Secret",),
-        status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "a hold that failed waits": connected(
         "no hot loop", {"history": tried_secret(HOLD, kind=ErrorKind.SERVER)}, wakes=4, status={"held_secrets": (SECRET,)}
@@ -414,5 +283,7 @@ DELETION = {
 }
 
 ROWS = {
-    f"{name}: {sentence}": row for name, rows in {"hold": HOLDING, "end": DELETION}.items() for sentence, row in rows.items()
+    f"{name}: {sentence}": row
+    for name, rows in {"hold": HOLDING, "replaced": REPLACED, "end": DELETION}.items()
+    for sentence, row in rows.items()
 }
