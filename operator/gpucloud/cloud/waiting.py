@@ -5,7 +5,6 @@ The cloud carries most orders out after it has answered, and notifies nobody.
 
 import asyncio
 import inspect
-import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
@@ -61,7 +60,8 @@ class Wait(Generic[T]):
             if not (isinstance(seconds, int | float) and seconds > 0):  # NaN is no number, and would bound nothing
                 raise ValueError(f"{name} must be a number greater than 0")
         self._run, self._pause_for, self._call, self._until = run, pause_for, call, until
-        self._seconds, self._ends_at = deadline_seconds, math.nan
+        self._seconds = deadline_seconds
+        self._ends_at: float | None = None  # by the event loop's clock, from the first reading on
         self._pause, self._longest = pauses
         self._last: T | None = None
         self._error: CloudError | None = None
@@ -74,14 +74,14 @@ class Wait(Generic[T]):
             CloudError: waiting does not change why a reading failed.
         """
         loop = asyncio.get_running_loop()
-        first = math.isnan(self._ends_at)
-        if first:
+        first = self._ends_at is None
+        if self._ends_at is None:
             self._ends_at = loop.time() + self._seconds
         try:
             async with asyncio.timeout_at(self._ends_at) as deadline:
                 while True:
                     if not first:
-                        await self._next_turn()
+                        await self._pause_before_repeating()
                     first = False
                     try:
                         self._last, self._error = await self._run(self._call), None
@@ -96,7 +96,7 @@ class Wait(Generic[T]):
                 raise
         raise WaitTimeoutError(self._timed_out(), self._last, self._error)
 
-    async def _next_turn(self) -> None:
+    async def _pause_before_repeating(self) -> None:
         asked = self._error.retry_after if self._error is not None else None
         await self._pause_for(max(self._pause, asked or 0.0), self._call.operation)
         self._pause = min(self._longest, self._pause * _GROWTH)

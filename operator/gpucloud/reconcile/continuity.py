@@ -44,7 +44,7 @@ class Match(StrEnum):
     REPLACED = "another's"
 
 
-_S, _L, _U, _D, _R = Match
+_S, _L, _U, _D, _R = Match.SAME, Match.LOOK_AGAIN, Match.UNDECIDED, Match.DOUBTED, Match.REPLACED
 MATCHES: dict[Gap, dict[Likeness, Match]] = {
     gap: dict(zip(Likeness, matches, strict=True))
     for gap, matches in {

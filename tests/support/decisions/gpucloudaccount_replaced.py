@@ -72,6 +72,18 @@ REPLACED = {
         says=("Put a key of tenant 'acme' back",),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
+    "rotated by name to another tenant, and nothing is of the old one: free the old one": connected(
+        "the account is of the new tenant from this status on",
+        {
+            "status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"),
+            "secret": HELD,
+            "users": (VM,),
+            "tenant": "globex",
+        },
+        action=FREE,
+        target=OLD_SECRET,
+        status={"held_secrets": (OLD_SECRET, SECRET), "tenant": "globex"},
+    ),
     "rotated by name within the tenant, and an operation is forbidden: free the old one": connected(
         "the cloud knows the credential",
         {

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
 
 
+REMEMBERED_SECONDS = 5.0  # what the operator polls, such as a Secret of SSH keys, may have been applied with the account, too
+
+
 class Seen(NamedTuple):
     """By what the time of a view is known and kept."""
 
@@ -39,13 +42,13 @@ class _Shown:
 
 
 class DefaultAccounts:
-    """The reads of each namespace; one answers all objects that were last shown before it began."""
+    """The reads of each namespace; one answers all objects that were last shown before it began, for a few seconds."""
 
     def __init__(self, accounts: Accounts, kube: KubeClient, seen: Seen, take: Callable[[Mapping[str, Any]], None]) -> None:
         """``take`` takes an account as if the watch had shown it."""
         self._accounts, self._kube, self._take = accounts, kube, take
         self._clock, self._entries = seen
-        self._reads = SharedReads(self._read, self._clock)
+        self._reads = SharedReads(self._read, self._clock, REMEMBERED_SECONDS)
 
     def shown(self, uid: str) -> None:
         """Note that the watch has shown another view of an object: what was applied with it may have brought the account."""

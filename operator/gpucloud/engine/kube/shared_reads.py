@@ -33,7 +33,7 @@ class _Read(Generic[T]):
 class SharedReads(Generic[T]):
     """The last answer for each namespace, and the read that is under way."""
 
-    def __init__(self, read: Callable[[str], Awaitable[T]], clock: Clock, remembered_seconds: float = math.inf) -> None:
+    def __init__(self, read: Callable[[str], Awaitable[T]], clock: Clock, remembered_seconds: float) -> None:
         """``read`` asks for one namespace; ``remembered_seconds``: how long its answer is used."""
         self._ask, self._clock, self._remembered = read, clock, remembered_seconds
         self._known: dict[str, tuple[float, T]] = {}

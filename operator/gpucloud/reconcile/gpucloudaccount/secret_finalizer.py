@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpucloudaccount import MOST_HELD_SECRETS
 from gpucloud.reconcile.facts import UnknownReason, Verb
-from gpucloud.reconcile.gpucloudaccount.report import shown_tenant
+from gpucloud.reconcile.gpucloudaccount.report import shown_tenant, tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def is_replaced(f: AccountStateFacts) -> bool:
         return False
     trouble = f.contact.trouble
     accepted = f.contact.last is not None and (trouble is None or trouble.cause is UnknownReason.FORBIDDEN)
-    return not f.users_with_resources or (accepted and f.status.tenant in {None, shown_tenant(f)})
+    return not f.users_with_resources or (accepted and tenant(f) in {None, shown_tenant(f)})
 
 
 def recorded_secrets(f: AccountStateFacts) -> tuple[str, ...]:

@@ -55,11 +55,20 @@ async def test_users_that_nobody_has_deleted_are_named_as_kubectl_takes_them(rig
         ({}, True),
         ({"meta": {"namespace": "others"}}, False),
         ({"spec": {"secretRef": {"name": "another"}}}, False),
+        ({"spec": {"secretRef": {"name": "another"}}, "status": {"heldSecrets": ["key"]}}, False),
     ],
 )
 async def test_a_secret_is_shared_by_accounts_of_one_namespace(rig, other, shared):
     rig.put().put("second", **other).holds("a")
     assert (await rig.facts()).shared is shared
+
+
+@pytest.mark.parametrize("spec", [{"secretRef": {"name": "another"}}, {"secretRef": "cannot be read"}])
+async def test_a_secret_is_shared_with_an_account_that_holds_it_for_what_it_made(rig, spec):
+    """Whatever its spec names now, or if that cannot be read."""
+    rig.put().put("second", spec=spec, status={"heldSecrets": ["key"]}).holds("a")
+    rig.reconcilers.put("GpuVM", spec={"accountRef": {"name": "second"}}, status={"order": ORDER})
+    assert (await rig.facts()).shared
 
 
 ORDER = {"state": "Unclear", "name": "train", "cluster": "Msc1", "vpc": "acme", "recordedAt": "2026-01-01T00:00:00Z"}
@@ -73,6 +82,8 @@ ORDER = {"state": "Unclear", "name": "train", "cluster": "Msc1", "vpc": "acme", 
         ({"status": {"order": ORDER}}, True, "an order may be on its way"),
         ({"status": {"vmId": "train"}}, True, "it has been seen"),
         ({"status": {"order": ORDER}, "meta": GOING}, True, "it is destroyed with this credential"),
+        ({"status": {"order": ORDER | {"state": "Gone"}}, "meta": GOING}, True, "its deletion waits for listings"),
+        ({"status": {"order": ORDER | {"state": "Gone"}}}, False, "proven gone, and nothing follows"),
         ({"status": {"order": ORDER}, "meta": {"finalizers": []}}, False, "it is ours no more"),
         ({"status": {"order": ORDER}, "spec": {"accountRef": {"name": "another"}}}, False, "another account's"),
     ],

@@ -10,6 +10,7 @@ from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIA
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name
 from gpucloud.settings import Credentials, SettingsError
+from support.builders import KEY as PUBLIC_KEY
 from support.builders import TAG, an_order
 from support.enginerig import KEY, OURS, OWN, vm
 from support.fakes import DOWN, GOING, NO_DEFINITION, SECRET_WORDS, a_resource, a_secret
@@ -57,6 +58,20 @@ async def test_an_account_applied_with_an_edit_of_an_object_that_waited_is_used(
     await asyncio.sleep(10)
     assert {key for key, _, _ in it.cloud.asked("CreateServer")} == {KEY}
     assert it.status()["account"] == "default"
+
+
+async def test_an_account_applied_with_the_keys_that_an_object_waited_for_is_used(rig):
+    """Nothing shows the object anew: the operator polls the ConfigMap."""
+    it = await rig()
+    keys = {"configMapKeyRef": {"name": "team-keys", "key": "authorized_keys"}}
+    it.show("GpuVM", meta={"finalizers": []}, spec={"sshKeys": None, "sshKeysFrom": [keys]})
+    await asyncio.sleep(60)
+    assert it.ready() == "SSHKeysNotFound"
+    it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
+    it.kube.unseen[ACCOUNT] = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)
+    it.kube.objects["configmaps", "team", "team-keys"] = {"authorized_keys": PUBLIC_KEY}
+    await asyncio.sleep(60)
+    assert {key for key, _, _ in it.cloud.asked("CreateServer")} == {KEY}
 
 
 async def test_an_account_that_was_deleted_after_it_was_read_is_not_there(rig):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def keys(_tag: str, account: CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]) -> Iterator[Any]:
     """Yield the keys of a GpuCloudAccount."""
-    if account.spec is not None:
-        for name in {account.spec.secret_ref.name, *account.status.held_secrets}:
-            yield UsesSecret(account.meta.namespace, name)
+    named = () if account.spec is None else (account.spec.secret_ref.name,)
+    for name in {*named, *account.status.held_secrets}:
+        yield UsesSecret(account.meta.namespace, name)
 
 
 DECLARATION = KindDeclaration(

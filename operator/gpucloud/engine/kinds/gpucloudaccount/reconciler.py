@@ -351,7 +351,7 @@ class GpuCloudAccountReconciler:
 
     def _may_have_resources(self, kind: str, stored: CachedObject[Any, Any]) -> bool:
         """Whether the object has or may have a resource in the cloud, or is about to create one."""
-        return needs_credential(self._deps.order_of(kind, stored), stored.status)
+        return needs_credential(self._deps.order_of(kind, stored), stored.status, deleting=stored.meta.deleting)
 
     def _is_elsewhere(self, endpoint: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
         """Return a predicate: whether an object may have a resource at another endpoint, as its status records."""

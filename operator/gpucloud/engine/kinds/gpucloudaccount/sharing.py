@@ -53,6 +53,6 @@ class SecretSharing:
         return named and (not (other.meta.deleting or goes) or self._has_resources(other))
 
     def _holds_older(self, other: GpuCloudAccount, name: str) -> bool:
-        """Whether an account holds this Secret, its spec names another one, and its objects may have resources."""
-        older = other.spec is not None and other.spec.secret_ref.name != name and name in other.status.held_secrets
-        return older and self._has_resources(other)
+        """Whether an account holds this Secret for what its objects may have, while its spec names another or is unreadable."""
+        named = other.spec is not None and other.spec.secret_ref.name == name
+        return not named and name in other.status.held_secrets and self._has_resources(other)
