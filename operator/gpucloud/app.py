@@ -30,6 +30,7 @@ from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.clock import SystemClock
 from gpucloud.handlers import accounts, lifecycle, objects
+from gpucloud.kinds.meta import APPLY_CRDS
 from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
@@ -136,9 +137,9 @@ def _say_why(failed: asyncio.Task[Any] | None) -> None:
     error = None if failed is None else failed.exception()
     if definition := lifecycle.deleted_definition(error):
         log.critical(
-            "ending: a custom resource definition was deleted while the operator ran. Install it "
-            "(kubectl apply --server-side -f crds/), and start the operator again.",
+            "ending: a custom resource definition was deleted while the operator ran. Install it, and start the operator again",
             definition=definition,
+            install=APPLY_CRDS,
         )
         return
     about = {} if failed is None else {"task": failed.get_name(), "exc_info": error}

@@ -274,8 +274,8 @@ def test_the_way_to_the_console_is_open_to_its_users(here, plugin, person, forwa
         item["verbs"] = forward or item["verbs"] if item["resources"] == ["pods/portforward"] else item["verbs"]
     user = person("user", rule("gpuvms,gpucloudaccounts", "get", "list"), *role["rules"])
     done = plugin("logs", "train", "--operator-namespace", here.namespace, kubeconfig=user)
-    assert "the operator's console does not answer" in done.stderr, done.stderr
-    assert ("Handshake status 403 " in done.stderr) is refused, f"{why}: {done.stderr}"
+    assert "the apiserver forwards no port of pod 'op'" in done.stderr, done.stderr
+    assert ("get and create on pods/portforward" in done.stderr) is refused, f"{why}: {done.stderr}"
 
 
 def test_a_reader_sees_and_cannot_steer(here, plugin, person, operator):

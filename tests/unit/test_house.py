@@ -58,6 +58,16 @@ def test_files_and_functions_fit_the_eye(path):
             assert length <= LONGEST_FUNCTION, f"{node.name} in line {node.lineno} has {length} lines"
 
 
+def test_the_command_that_installs_the_definitions_is_spelled_once():
+    spelled = [
+        relative(path)
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and "--server-side" in str(node.value)
+    ]
+    assert spelled == ["operator/gpucloud/kinds/meta.py"]
+
+
 @pytest.mark.parametrize("path", TESTS, ids=relative)
 def test_files_of_tests_fit_the_eye(path):
     assert len(path.read_text().splitlines()) <= LONGEST_FILE

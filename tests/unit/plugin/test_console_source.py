@@ -6,6 +6,9 @@ from gpucloud.cli.plugin import console
 from gpucloud.flags import FLAGS
 from support.pluginworld import a_body
 
+RUNNING = {"metadata": {"name": "op"}, "status": {"phase": "Running"}, "spec": {}}
+PODS = "/api/v1/namespaces/gpucloud-system/pods"
+
 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:8082", "http://localhost:8082/", "http://[::1]:8082", "https://console.example"]
@@ -48,6 +51,7 @@ def test_who_cannot_be_known_there_is_told(api, plugin, tmp_path, user, says):
 
 def test_both_reasons_are_told_when_there_is_no_way(api, plugin):
     api.add(a_body("GpuVM", "train"), a_body("GpuCloudAccount", "default"))
+    api.canned[PODS] = {"items": []}
     code, _, err = plugin("logs", "train")
     assert (code, len(err.splitlines())) == (1, 1)
     assert "no --endpoint NAME=URL" in err
@@ -83,6 +87,40 @@ def test_the_port_is_the_pods_own(api, plugin, ports, expected, why):
     api.canned["/api/v1/namespaces/gpucloud-system/pods"] = {"items": [pod]}
     plugin("logs", "train")
     assert f"/api/v1/namespaces/gpucloud-system/pods/op/portforward?ports={expected}" in api.asked, why
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "log in to the cluster again."),
+        (403, "ask an administrator for get and create on pods/portforward there, as deploy/console-rbac.yaml gives them."),
+        (404, "the pod is gone; try again."),
+        (500, "look at it: kubectl describe pod/op --namespace=gpucloud-system"),
+    ],
+)
+def test_a_refused_forward_says_why_and_what_to_do(api, plugin, status, advice):
+    api.add(a_body("GpuVM", "train"))
+    api.canned[PODS] = {"items": [RUNNING]}
+    api.refused[f"{PODS}/op/portforward"] = status
+    code, _, err = plugin("logs", "train")
+    said = f"the apiserver forwards no port of pod 'op' in namespace 'gpucloud-system' (refused: {PODS}/op/portforward)"
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert err.endswith(f"{said}: {advice}\n")
+    assert "Handshake" not in err, "no words of the library, and no dump of headers"
+
+
+def test_who_may_not_see_the_operators_pods_is_told_so(api, plugin):
+    api.add(a_body("GpuVM", "train"))
+    api.refused[PODS] = 403
+    _, _, err = plugin("logs", "train")
+    assert "you may not list the pods of namespace 'gpucloud-system'" in err
+    assert "ask for that right (deploy/console-rbac.yaml gives it)" in err
+
+
+def test_a_console_where_nothing_listens(api, plugin):
+    api.add(a_body("GpuVM", "train", status={"vmId": "x"}))
+    _, _, err = plugin("logs", "train", "--console", "http://127.0.0.1:1")
+    assert "the operator's console does not answer (Connection refused): check that" in err
 
 
 def test_a_secret_is_never_sent_to_an_endpoint_of_another_name(api, plugin):

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotS
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean
-from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
+from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, GROUP, PART_OF, VERSION
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.kube.access import Api
 
-APPLY_CRDS = marks.paste("kubectl apply --server-side -f crds/")
 PAGE = "500"
 LOG_LINES = "5000"
 SERVER_ERROR = 500  # from here on a refused write may have been carried out
@@ -289,7 +288,7 @@ def _refusal(error: RefusedError, what: str, namespace: str | None) -> PluginErr
     if error.is_unserved:
         return NotServedError(
             f"cannot {what} {where}: its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: "
-            f"{APPLY_CRDS}"
+            f"{marks.paste(APPLY_CRDS)}"
         )
     advice = {
         400: "correct what it says",

@@ -18,8 +18,10 @@ from urllib.parse import quote, urlencode, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.kube.access import RefusedError
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.text import cause, clean
 from gpucloud.engine.manager import reads
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class ConsoleSource:
             text = answer.read(LARGEST)
             connection.close()
         except (OSError, http.client.HTTPException) as error:
-            raise PluginError(f"the operator's console does not answer ({clean(str(error))}): {HELP}") from None
+            raise PluginError(f"the operator's console does not answer ({cause(error)}): {HELP}") from None
         try:
             found = json.loads(text)
         except ValueError:
@@ -94,7 +96,13 @@ class ConsoleSource:
         return found if isinstance(found, dict) else {}
 
 
-HELP = "check that the operator runs with --console, and that you may forward ports to its pods."
+HELP = "check that the operator runs with --console, and, if you forward its port yourself, that it is still forwarded."
+# What to do about a forward that the apiserver refuses, by status.
+ADVICE = {
+    401: "log in to the cluster again.",
+    403: "ask an administrator for get and create on pods/portforward there, as deploy/console-rbac.yaml gives them.",
+    404: "the pod is gone; try again.",
+}
 
 
 def console(here: Cluster, api: KubeApi, account: Thing | None, cloud: CloudOptions) -> ConsoleSource:
@@ -153,7 +161,12 @@ def _is_loopback(host: str) -> bool:
 
 def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http.client.HTTPConnection]:
     """A port forwarded to a running pod of the operator."""
-    pods = here.operator_pods(namespace) or ()
+    pods = here.operator_pods(namespace)
+    if pods is None:
+        raise PluginError(
+            f"you may not list the pods of namespace {namespace!r}, where the operator's console is looked for: ask for "
+            "that right (deploy/console-rbac.yaml gives it), or name another with --operator-namespace."
+        )
     running = {str(pod["metadata"]["name"]): pod for pod in pods if (pod.get("status") or {}).get("phase") == "Running"}
     if not running:
         raise PluginError(
@@ -199,4 +212,11 @@ class _Forwarded(http.client.HTTPConnection):
 def _forward(api: KubeApi, namespace: str, pod: str, port: int) -> socket.socket:
     from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - only now it is needed
 
-    return library.forward(api.at, namespace, pod, port)
+    try:
+        return library.forward(api.at, namespace, pod, port)
+    except RefusedError as error:
+        look = f"look at it: {paste(f'kubectl describe pod/{pod} --namespace={namespace}')}"
+        raise PluginError(
+            f"the apiserver forwards no port of pod {pod!r} in namespace {namespace!r} ({str(error).rstrip('.')}): "
+            f"{ADVICE.get(error.status, look)}"
+        ) from None

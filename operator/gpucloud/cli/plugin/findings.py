@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import accountfindings, operatorfindings, rights
-from gpucloud.cli.plugin.cluster import APPLY_CRDS, Right
+from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.effects import EFFECTS
@@ -19,7 +19,7 @@ from gpucloud.cli.plugin.text import ago, few
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
-from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, ConditionType, Reason
+from gpucloud.kinds.meta import APPLY_CRDS, FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, ConditionType, Reason
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
@@ -47,7 +47,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "definitions",
             f"The apiserver does not serve {GROUP}/{VERSION}, or does not say so to you.",
-            f"Install the CRDs of the operator's version: {APPLY_CRDS}",
+            f"Install the CRDs of the operator's version: {paste(APPLY_CRDS)}",
         )
         return
     for definition in ALL_DEFINITIONS:
@@ -56,7 +56,7 @@ def _definitions(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "definitions",
                 f"The resource {definition.plural}.{GROUP} is not installed.",
-                f"Install the CRDs of the operator's version: {APPLY_CRDS}",
+                f"Install the CRDs of the operator's version: {paste(APPLY_CRDS)}",
             )
             continue
         installed = facts.definitions.get(definition.plural)
@@ -73,7 +73,7 @@ def _compared(plural: str, ours: Mapping[str, Any], installed: Mapping[str, Any]
             Severity.WARNING,
             "definitions",
             f"The definition of {plural} is older than this plugin: it lacks {few(missing)}.",
-            f"Update the CRDs before the operator: {APPLY_CRDS}",
+            f"Update the CRDs before the operator: {paste(APPLY_CRDS)}",
         )
     if more:
         yield Finding(

@@ -29,3 +29,9 @@ def ago(span: timedelta) -> str:
 def few(names: list[str]) -> str:
     """The first five of these names, and how many more there are."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def cause(error: BaseException) -> str:
+    """Why a connection failed, in the system's words without its number."""
+    words = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error) or type(error).__name__
+    return clean(str(words))

@@ -16,7 +16,7 @@ from gpucloud.engine.kube.documents import encoded, parsed
 from gpucloud.engine.kube.paths import EVENTS, LEASES, core_path, list_paths, object_path
 from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
 from gpucloud.engine.runtime.supervisor import being_cancelled
-from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
+from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -377,10 +377,8 @@ class KubeClient:
 def _refusal(answer: KubeAnswer, document: dict[str, Any], path: str) -> KubeError:
     """Return the error of an answer. A 404 that is no document is of an apiserver without the resource."""
     if answer.status == HTTPStatus.NOT_FOUND and not document and path.startswith(f"/apis/{GROUP}/"):
-        words = (
-            "the apiserver does not know this resource; install the custom resource definitions: kubectl apply --server-side"
-        )
-        return KubeError(answer.status, NO_DEFINITION, f"{words} -f crds/")
+        words = f"the apiserver does not know this resource; install the custom resource definitions: {APPLY_CRDS}"
+        return KubeError(answer.status, NO_DEFINITION, words)
     return KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import structlog
 
 from gpucloud.engine.kube.client import KubeError
+from gpucloud.kinds.meta import APPLY_CRDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,9 +26,9 @@ async def wait_for_apiserver(ask: Callable[[], Awaitable[T]]) -> T:
             return await ask()
         except KubeError as error:
             hint = (
-                "are the CRDs installed (kubectl apply --server-side -f crds/)?"
+                f"the CRDs are missing; install them: {APPLY_CRDS}"
                 if error.undefined
-                else "check KUBECONFIG, the network, and the operator's rights; it is tried again"
+                else "check KUBECONFIG, the network, and the operator's rights; the operator tries again"
             )
             log.warning("cannot start yet", error=str(error), hint=hint)
             await asyncio.sleep(START_RETRY_SECONDS)

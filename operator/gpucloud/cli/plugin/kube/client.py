@@ -17,7 +17,7 @@ from gpucloud.cli.plugin.kube import kubeconfig
 from gpucloud.cli.plugin.kube.access import Access, At, ConfigError, Material, RefusedError, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.text import cause, clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ class KubeApi:
         except ConfigError as error:
             raise UnansweredError(_no_login(self.host, error), RELOGIN, sent=False) from None
         except (OSError, http.client.HTTPException) as error:
-            why = f"the cluster at {self.host} does not answer ({_cause(error)})"
+            why = f"the cluster at {self.host} does not answer ({cause(error)})"
             raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
         if not 200 <= status < 300:
             answer = _parsed(text)
@@ -150,8 +150,3 @@ def _parsed(text: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
-
-
-def _cause(error: BaseException) -> str:
-    words = getattr(error, "verify_message", "") or getattr(error, "strerror", "") or str(error) or type(error).__name__
-    return clean(str(words))

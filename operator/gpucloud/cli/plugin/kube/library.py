@@ -15,8 +15,8 @@ from kubernetes.stream import portforward
 
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube import kubeconfig
-from gpucloud.cli.plugin.kube.access import ConfigError
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.kube.access import ConfigError, RefusedError
+from gpucloud.cli.plugin.text import cause, clean
 
 if TYPE_CHECKING:
     import socket
@@ -70,7 +70,8 @@ def forward(at: At, namespace: str, pod: str, port: int) -> socket.socket:
     """A port of a pod, forwarded by the apiserver.
 
     Raises:
-        ConnectionError: it refuses.
+        RefusedError: it refuses.
+        ConnectionError: it does not answer.
     """
     core: Any = client.CoreV1Api(LibraryWay(at, (5.0, 30.0)).client)  # it bears no types
     open_port: Callable[..., Any] = portforward
@@ -78,8 +79,21 @@ def forward(at: At, namespace: str, pod: str, port: int) -> socket.socket:
         forwarded = open_port(core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))
         found: socket.socket = forwarded.socket(port)
     except ApiException as error:
-        raise ConnectionError(clean(str(error))) from None
+        raise _not_forwarded(error.__context__ or error) from None
     return found
+
+
+def _not_forwarded(error: BaseException) -> RefusedError | ConnectionError:
+    """What the websocket's handshake failed with; the library's own text of it holds all headers of the answer."""
+    status, body = getattr(error, "status_code", 0), getattr(error, "resp_body", None)
+    if not status:
+        return ConnectionError(cause(error))
+    try:
+        document = json.loads(body or b"")
+    except ValueError:
+        document = None
+    words = document.get("message") if isinstance(document, dict) else None
+    return RefusedError(int(status), clean(str(words or f"HTTP {status}")))
 
 
 def _loader(at: At) -> KubeConfigLoader:

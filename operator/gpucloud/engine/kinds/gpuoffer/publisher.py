@@ -20,7 +20,7 @@ from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuoffer import PLURAL
-from gpucloud.kinds.meta import GROUP, Reason
+from gpucloud.kinds.meta import APPLY_CRDS, GROUP, Reason
 from gpucloud.reconcile.gpuoffer import CloudAnswer, OfferFacts, OfferPlan, Owner, decide
 from gpucloud.reconcile.pause import is_paused
 
@@ -42,7 +42,7 @@ TICK_SECONDS = 5.0  # between two checks, without I/O, whether a credential is d
 RETRY_SECONDS = 60.0  # after a reading that failed
 ADVICE = {
     403: f"Grant the operator list, create, patch and delete on {PLURAL}.{GROUP}, as the chart's ClusterRole does.",
-    404: "Install the CRDs of the operator's version: kubectl apply --server-side -f crds/.",
+    404: f"Install the CRDs of the operator's version: {APPLY_CRDS}",
 }
 
 
