@@ -58,19 +58,32 @@ MATCHES: dict[Gap, dict[Likeness, Match]] = {
 }
 
 
+class Doubt(StrEnum):
+    """Why the last listing alone does not say whose the resource is; a second one must raise the same doubt."""
+
+    NONE = "it was taken for this object's, or is another's"
+    RETURNED = "it shows the same again after a gap: it may be an old listing"
+    READDRESSED = "it shows another address without a gap: it may be an old listing"
+    SUPPLANTED = "it shows another in its place after a gap: it may be an old listing"
+    ANSWERED = "none: two have shown another address without a gap, which the status does not record yet"
+
+
 @dataclass(frozen=True, slots=True)
 class Sightings:
     """In which listings this process saw the resource. Times (mono) are when a listing began."""
 
     last: float | None = None  # the last one in which it was taken for this object's; None: another process saw it last
-    back: float | None = None  # the first that shows the same again after a gap, or another without one: it may be old
-    other: float | None = None  # the first that shows another in its place: it may be an old one, too
-    moved: bool = False  # two have shown it under another address without a gap, which the status does not record yet
+    doubt: Doubt = Doubt.NONE  # what the listings since have left open
+    since: float | None = None  # the first one that raised this doubt
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the last listing alone says what it is: a second one must agree before anything is done."""
-        return self.back is not None or self.other is not None
+        """Whether a second listing must agree before anything is done."""
+        return self.doubt not in {Doubt.NONE, Doubt.ANSWERED}
+
+    def without_doubt(self) -> Sightings:
+        """Return the sightings as before the listings that left it open."""
+        return Sightings(self.last) if self.in_doubt else self
 
 
 def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, destroying: bool, away: bool) -> Gap:
@@ -91,18 +104,25 @@ def gap_since(sightings: Sightings, presence: Presence, known_from: float, *, de
 
 def judged(sightings: Sightings, as_of: float, gap: Gap, likeness: Likeness) -> tuple[Match, Sightings]:
     """Return what the listing that began at ``as_of`` (mono) shows, and the sightings after it."""
-    match, last = MATCHES[gap][likeness], sightings.last
-    other = likeness is Likeness.OTHER
-    agreed = _is_after(as_of, sightings.back) or (other and sightings.moved)
-    if match is Match.LOOK_AGAIN and not agreed:
-        return match, Sightings(last, back=as_of if sightings.back is None else sightings.back)
-    if match is Match.DOUBTED:
-        if not _is_after(as_of, sightings.other):
-            return match, Sightings(last, other=as_of if sightings.other is None else sightings.other)
-        match = Match.REPLACED
+    match, other = MATCHES[gap][likeness], likeness is Likeness.OTHER
+    doubt = _doubt_of(match, other=other)
+    answered = doubt is Doubt.READDRESSED and sightings.doubt is Doubt.ANSWERED
+    agreed = doubt is sightings.doubt and _is_after(as_of, sightings.since)
+    if doubt is not Doubt.NONE and not (answered or agreed):
+        since = sightings.since if doubt is sightings.doubt else as_of
+        return match, Sightings(sightings.last, doubt, since)
     if match in {Match.SAME, Match.LOOK_AGAIN}:
-        return Match.SAME, Sightings(last=as_of, moved=other)
-    return match, Sightings(last)
+        return Match.SAME, Sightings(as_of, Doubt.ANSWERED if other else Doubt.NONE)
+    return Match.REPLACED if match is Match.DOUBTED else match, Sightings(sightings.last)
+
+
+def _doubt_of(match: Match, *, other: bool) -> Doubt:
+    """Return the doubt that a listing raises by itself. ``other``: its likeness is ``OTHER``."""
+    if match is Match.DOUBTED:
+        return Doubt.SUPPLANTED
+    if match is Match.LOOK_AGAIN:
+        return Doubt.READDRESSED if other else Doubt.RETURNED
+    return Doubt.NONE
 
 
 def _is_after(at: float | None, other: float | None) -> bool:

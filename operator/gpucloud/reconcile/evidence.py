@@ -101,8 +101,8 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
         if _was_never_made(tracked, found, proofs, first_seen):
             tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
         return _recovered(_shown(tracked, found, proofs, now.mono), found, proofs, now.mono)
-    if isinstance(found, Absent) and tracked.sightings.in_doubt:
-        tracked = replace(tracked, sightings=Sightings(tracked.sightings.last))
+    if isinstance(found, Absent):
+        tracked = replace(tracked, sightings=tracked.sightings.without_doubt())
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
         return after_event(tracked, OrderEvent.MISSING, now.mono)
     if isinstance(found, Absent) and found.confirmed is not None and not (proofs.marked or proofs.unique_id):
@@ -157,7 +157,7 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
         tracked = after_event(tracked, OrderEvent.REPLACED, now)
     if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
         return tracked
-    settled = replace(tracked.sightings, back=None, other=None)
+    settled = tracked.sightings.without_doubt()
     tracked, taken = (replace(tracked, sightings=replace(settled, last=last)) for last in (settled.last, found.as_of))
     if tracked.state is OrderState.SEEN:
         return _with_id(taken, seen_id)

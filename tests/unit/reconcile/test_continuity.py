@@ -10,7 +10,7 @@ import pytest
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import evidence
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness, Match, Sightings, gap_since, judged
+from gpucloud.reconcile.continuity import MATCHES, Doubt, Gap, Likeness, Match, Sightings, gap_since, judged
 from gpucloud.reconcile.facts import Presence, Present
 from support import builders
 from support.builders import a_reading, a_record
@@ -19,6 +19,10 @@ from support.vpcfacts import vpc_facts
 
 SAW = Sightings(last=100.0)
 NEVER = Sightings()
+RETURNED, READDRESSED, SUPPLANTED = (
+    Sightings(100.0, doubt, since=110.0) for doubt in (Doubt.RETURNED, Doubt.READDRESSED, Doubt.SUPPLANTED)
+)
+MOVED = Sightings(112.0, Doubt.ANSWERED)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +66,8 @@ def test_only_what_is_the_same_counts_as_seen(gap, likeness):
     assert answer is MATCHES[gap][likeness]
     seen = {
         Match.SAME: Sightings(110.0),
-        Match.LOOK_AGAIN: replace(SAW, back=110.0),
-        Match.DOUBTED: replace(SAW, other=110.0),
+        Match.LOOK_AGAIN: READDRESSED if likeness is Likeness.OTHER else RETURNED,
+        Match.DOUBTED: SUPPLANTED,
     }
     assert sightings == seen.get(answer, SAW)
 
@@ -71,45 +75,52 @@ def test_only_what_is_the_same_counts_as_seen(gap, likeness):
 @pytest.mark.parametrize(
     ("as_of", "likeness", "answer", "sightings", "why"),
     [
-        (110.0, Likeness.SAME, Match.LOOK_AGAIN, replace(SAW, back=110.0), "it is the listing of before"),
+        (110.0, Likeness.SAME, Match.LOOK_AGAIN, RETURNED, "it is the listing of before"),
         (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "a second one shows the same"),
         (112.0, Likeness.UNKNOWN, Match.UNDECIDED, SAW, "two must show the same in a row"),
         (112.0, Likeness.CHANGED, Match.REPLACED, SAW, "the first was an old one"),
     ],
 )
 def test_the_same_again_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
-    assert judged(replace(SAW, back=110.0), as_of, Gap.LACKED, likeness) == (answer, sightings), why
+    assert judged(RETURNED, as_of, Gap.LACKED, likeness) == (answer, sightings), why
 
 
 @pytest.mark.parametrize(
     ("as_of", "likeness", "answer", "sightings", "why"),
     [
-        (110.0, Likeness.OTHER, Match.DOUBTED, replace(SAW, other=110.0), "it is the listing of before"),
+        (110.0, Likeness.OTHER, Match.DOUBTED, SUPPLANTED, "it is the listing of before"),
         (112.0, Likeness.OTHER, Match.REPLACED, SAW, "a second one shows another, too"),
         (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "seed 92240348: the first was an old one"),
     ],
 )
 def test_another_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
-    assert judged(replace(SAW, other=110.0), as_of, Gap.UNWATCHED, likeness) == (answer, sightings), why
+    assert judged(SUPPLANTED, as_of, Gap.UNWATCHED, likeness) == (answer, sightings), why
 
 
 @pytest.mark.parametrize(
     ("as_of", "likeness", "answer", "sightings", "why"),
     [
-        (110.0, Likeness.OTHER, Match.LOOK_AGAIN, replace(SAW, back=110.0), "it is the listing of before"),
-        (112.0, Likeness.OTHER, Match.SAME, Sightings(112.0, moved=True), "it was watched, so its address has changed"),
+        (110.0, Likeness.OTHER, Match.LOOK_AGAIN, READDRESSED, "it is the listing of before"),
+        (112.0, Likeness.OTHER, Match.SAME, MOVED, "it was watched, so its address has changed"),
         (112.0, Likeness.SAME, Match.SAME, Sightings(112.0), "seed 92257011: the first was an old one"),
     ],
 )
 def test_another_address_of_what_is_watched_counts_when_a_second_listing_shows_it(as_of, likeness, answer, sightings, why):
-    assert judged(replace(SAW, back=110.0), as_of, Gap.WATCHED, likeness) == (answer, sightings), why
+    assert judged(READDRESSED, as_of, Gap.WATCHED, likeness) == (answer, sightings), why
 
 
 def test_another_address_is_not_doubted_again_before_the_status_records_it():
-    moved = Sightings(112.0, moved=True)
-    assert judged(moved, 114.0, Gap.WATCHED, Likeness.OTHER) == (Match.SAME, Sightings(114.0, moved=True))
-    assert judged(moved, 114.0, Gap.WATCHED, Likeness.SAME) == (Match.SAME, Sightings(114.0)), "it is recorded"
-    assert judged(moved, 114.0, Gap.UNWATCHED, Likeness.OTHER) == (Match.DOUBTED, Sightings(112.0, other=114.0))
+    assert judged(MOVED, 114.0, Gap.WATCHED, Likeness.OTHER) == (Match.SAME, replace(MOVED, last=114.0))
+    assert judged(MOVED, 114.0, Gap.WATCHED, Likeness.SAME) == (Match.SAME, Sightings(114.0)), "it is recorded"
+    assert judged(MOVED, 114.0, Gap.UNWATCHED, Likeness.OTHER) == (Match.DOUBTED, Sightings(112.0, Doubt.SUPPLANTED, 114.0))
+
+
+@pytest.mark.parametrize("before", [RETURNED, READDRESSED, SUPPLANTED])
+def test_a_second_listing_settles_only_the_doubt_that_it_raises_itself(before):
+    """An old row of what is watched, then a gap: one listing after it does not show the same twice."""
+    again = judged(before, 112.0, Gap.LACKED, Likeness.SAME)
+    settled = before.doubt is Doubt.RETURNED
+    assert again == ((Match.SAME, Sightings(112.0)) if settled else (Match.LOOK_AGAIN, replace(RETURNED, since=112.0)))
 
 
 PRESENCES = [
@@ -122,8 +133,12 @@ PRESENCES = [
     Presence(shown_since=SINCE - 2, lacked_until=SINCE - 2, away_until=SINCE - 2, confirmed=SINCE - 9),
 ]
 RECORDS = [a_record(name="train"), a_record(name="other")]
-SIGHTINGS = [NEVER, Sightings(SINCE - 10), Sightings(SINCE), Sightings(SINCE - 10, SINCE + 1), Sightings(None, SINCE + 1)]
-SIGHTINGS += [Sightings(None, other=SINCE + 1)]
+SIGHTINGS = [NEVER, Sightings(SINCE - 10), Sightings(SINCE), Sightings(SINCE, Doubt.ANSWERED)]
+SIGHTINGS += [
+    Sightings(last, doubt, SINCE + 1)
+    for last in (None, SINCE - 10)
+    for doubt in (Doubt.RETURNED, Doubt.READDRESSED, Doubt.SUPPLANTED)
+]
 
 
 def settled(tracked, proofs, presence, record):

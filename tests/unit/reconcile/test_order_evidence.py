@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DestroyingCall, Origin
 from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.continuity import Likeness, Sightings
+from gpucloud.reconcile.continuity import Doubt, Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
@@ -203,7 +203,7 @@ def test_one_old_listing_after_a_gap_makes_nothing_anothers():
     """Seed 92240348: it showed a VM of before, after a listing that had failed; ours was called lost, and left behind."""
     old, proofs = shown(SINCE + 50, shown_since=SINCE), replace(CHOSEN, likeness=Likeness.OTHER)
     doubted = look(old, proofs)(at(S.SEEN, sightings=Sightings(SINCE - 1)))
-    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE - 1, other=SINCE + 50))
+    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE - 1, Doubt.SUPPLANTED, SINCE + 50))
     again = look(replace(old, as_of=SINCE + 52), CHOSEN)(doubted)
     assert (again.state, again.sightings) == (S.SEEN, Sightings(SINCE + 52))
     assert look(replace(old, as_of=SINCE + 52), proofs)(doubted).state is S.LOST
@@ -215,12 +215,12 @@ def test_one_old_listing_of_what_is_watched_makes_nothing_its_own():
     """Seed 92257011: it showed a VM of before, whose address was recorded; ours was called lost after a failed listing."""
     old, proofs = shown(SINCE + 50, shown_since=SINCE), replace(CHOSEN, likeness=Likeness.OTHER)
     doubted = look(old, proofs)(at(S.SEEN, sightings=Sightings(SINCE + 40)))
-    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE + 40, back=SINCE + 50))
+    assert (doubted.state, doubted.sightings) == (S.SEEN, Sightings(SINCE + 40, Doubt.READDRESSED, SINCE + 50))
     failed = shown(SINCE + 56, shown_since=SINCE + 56)
     again = look(failed, CHOSEN)(doubted)
     assert (again.state, again.sightings) == (S.SEEN, Sightings(SINCE + 56))
     agreed = look(replace(old, as_of=SINCE + 52), proofs)(doubted)
-    assert (agreed.state, agreed.sightings) == (S.SEEN, Sightings(SINCE + 52, moved=True))
+    assert (agreed.state, agreed.sightings) == (S.SEEN, Sightings(SINCE + 52, Doubt.ANSWERED))
 
 
 def test_one_that_was_told_to_go_is_not_called_gone_while_nobody_can_say_whether_it_is_the_same():
@@ -260,7 +260,7 @@ def test_what_one_listing_showed_again_counts_no_more_when_the_order_has_moved_o
     gone = look(missing(SINCE + 5), CHOSEN)(at(S.SEEN))
     once = look(shown(SINCE + 50), CHOSEN)(gone)
     told = orders.destroying(once, SINCE + 51)
-    assert (once.sightings.back, told.sightings.back, told.sightings.last) == (SINCE + 50, None, once.sightings.last)
+    assert (once.sightings.since, told.sightings) == (SINCE + 50, Sightings(once.sightings.last))
 
 
 def test_one_listing_that_lacks_it_takes_nothing_back_of_what_two_showed_before():
