@@ -42,9 +42,13 @@ def test_without_the_crds_every_verb_says_so_and_how_to_install_them(api, plugin
         (("stop", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
         (("restart", "gpuvm", "v1"), "'gpuvm' is a kind: write gvm/v1."),
         (("wait", "gvpc", "lab"), "'gvpc' is a kind: write gvpc/lab."),
+        (("create", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
+        (("adopt", "gsnap", "golden"), "'gsnap' is a kind: write gsnap/golden."),
+        (("ssh", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
+        (("ssh", "gvm", "v1", "--", "nvidia-smi"), "'gvm' is a kind: write gvm/v1."),
         (("ssh", "gvm", "--", "v1"), "there is no GpuVM/gvm"),
     ],
-    ids=["several", "one", "of any kind", "what follows -- is a command"],
+    ids=["several", "one", "any kind", "new", "in the cloud", "ssh", "ssh, and a command", "what follows -- is a command"],
 )
 def test_a_kind_and_a_name_apart_are_answered_by_how_to_write_them(plugin, words, says):
     code, _, err = plugin(*words)

@@ -100,6 +100,7 @@ CLOUD_VERBS: dict[str, Verb] = {
                 key="name",
                 metavar="[KIND/]NAME",
                 required=True,
+                names_objects=True,
                 help="Its name in the cloud: old-trainer, gsnap/golden, gvpc/acme; a name alone is a VM's.",
             ),
             o.in_cluster("The cluster of the cloud that it is in."),

@@ -21,6 +21,7 @@ _OBJECTS = Parameter(
     many=True,
     help="Objects, such as gvpc/lab: KIND is gvm, gvpc, gsnap, gca or ghost; a name alone is a GpuVM's. All of the namespace "
     "when not given.",
+    names_objects=True,
     candidates="vms_or_objects",
 )
 _SELECTOR = Parameter(
@@ -38,7 +39,13 @@ _WATCH = Parameter(
     help="Look once a second until Ctrl-C: draws in place on a terminal; elsewhere prints again only what has changed.",
 )
 _VMS = Parameter(
-    key="vms", metavar="VM...", many=True, required=True, help="Names of GpuVMs: train, or gvm/train.", candidates="vms"
+    key="vms",
+    metavar="VM...",
+    many=True,
+    required=True,
+    help="Names of GpuVMs: train, or gvm/train.",
+    names_objects=True,
+    candidates="vms",
 )
 
 
@@ -71,10 +78,11 @@ _ANY = Parameter(
     many=True,
     required=True,
     help="Objects, such as gvpc/lab: KIND is gvm, gvpc, gsnap, gca or ghost; a name alone is a GpuVM's.",
+    names_objects=True,
     candidates="vms_or_objects",
 )
 _NEW_VM = (
-    Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal."),
+    Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True),
     Parameter(
         key="configuration", names=("--configuration", "-c"), default="", help="Configuration, such as A100_40GB_PCIe_1x."
     ),

@@ -24,6 +24,7 @@ class Parameter:
     takes_value: bool = True
     many: bool = False
     required: bool = False
+    names_objects: bool = False  # KIND/NAME stands here, or a name alone
     candidates: str = ""  # function of ``candidates`` that completes it
 
     @property

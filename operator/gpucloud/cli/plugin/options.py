@@ -111,7 +111,14 @@ TIMEOUT = Parameter(
     convert=seconds,
     help="How long to wait: 90s, 30m, 2h, or seconds. On its end the exit code is 4.",
 )
-ONE_VM = Parameter(key="vm", metavar="VM", required=True, help="Name of a GpuVM: train, or gvm/train.", candidates="vms")
+ONE_VM = Parameter(
+    key="vm",
+    metavar="VM",
+    required=True,
+    help="Name of a GpuVM: train, or gvm/train.",
+    names_objects=True,
+    candidates="vms",
+)
 ACCOUNT = Parameter(
     key="account",
     names=("--account",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
-OBJECTS = ("vms", "vms_or_objects")  # what completes an argument that names objects
 HELP = ("-h", "--help")
 
 
@@ -56,7 +56,7 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     for item, text in options:
         value = _converted(item, text, item.names[0], program)
         chosen[item.key] = (*chosen[item.key], value) if item.many else value
-    _check_whole_names(verb, words_left, program)
+    _check_whole_names(verb, words, program)
     left = list(words_left)
     for item in verb.arguments:
         taken, left = (left, []) if item.many else (left[:1], left[1:])
@@ -71,14 +71,16 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
 
 
 def _check_whole_names(verb: Verb, words: Sequence[str], program: str) -> None:
-    """Look for a kind and a name as two words, as kubectl takes them. A verb with several arguments is left alone.
+    """Look for a kind and a name as two words, as kubectl takes them. What follows ``--`` is taken as it is.
 
     Raises:
         UsageError: the first word names a kind, and others follow.
     """
-    takes_objects = len(verb.arguments) == 1 and verb.arguments[0].candidates in OBJECTS
-    if takes_objects and len(words) > 1 and short_of(words[0]):
-        raise UsageError(f"{words[0]!r} is a kind: write {short_of(words[0])}/{words[1]}.", program)
+    if not any(item.names_objects for item in verb.arguments):
+        return
+    _, given = split(verb, list(takewhile(lambda word: word != "--", words)), program)
+    if len(given) > 1 and short_of(given[0]):
+        raise UsageError(f"{given[0]!r} is a kind: write {short_of(given[0])}/{given[1]}.", program)
 
 
 def _long(verb: Verb, word: str, rest: Iterator[str], program: str) -> tuple[Parameter, str]:

@@ -42,6 +42,7 @@ class Account:
     tenant: str | None = None  # tenant of the account's objects, as status records it
     uid: str = ""  # of the GpuCloudAccount
     endpoint: str | None = None  # name of the one that the session is at
+    names_endpoint: bool = False  # spec.endpoint is set; else it is the first --endpoint
     blocker: Dependency | None = None  # why nothing may be created with its credential
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
@@ -167,11 +168,8 @@ class Accounts:
         recorded, used = status.endpoint, found.facts.endpoint
         if found.session is None or None in (recorded, used) or recorded == used:
             return found
-        words = (
-            f"Nothing is done: this object was ordered at endpoint {recorded!r}, and {_described(found.facts.name)} is at "
-            f"{used!r} now. "
-            f"{_endpoint_way_out(found.facts.name, str(recorded))}."
-        )
+        where = _other_endpoint(self._accounts.get((meta.namespace, found.facts.name)), str(used), str(recorded))
+        words = f"Nothing is done: this object was ordered at endpoint {recorded!r}, and {where}"
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
 
     def _resolve(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> ResolvedAccount:
@@ -261,12 +259,13 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
     return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
 
 
-def _described(account: str) -> str:
-    """Return this account for a sentence."""
-    return "the operator's own account" if account == OWN_ACCOUNT else f"account {account!r}"
-
-
-def _endpoint_way_out(account: str, endpoint: str) -> str:
-    """Return what puts the account back to this endpoint."""
-    ask = f"Ask the administrator to make {endpoint!r} the first --endpoint again"
-    return ask if account == OWN_ACCOUNT else f"{ask}, or create the account again with spec.endpoint: {endpoint}"
+def _other_endpoint(account: Account | None, used: str, recorded: str) -> str:
+    """Say where a GpuCloudAccount, or the operator's own account, is now, and what puts it back to the recorded endpoint."""
+    first = f"Ask the administrator to make {recorded!r} the first --endpoint again"
+    if account is None:
+        return f"the operator's own account is at {used!r} now. {first}."
+    if account.names_endpoint:
+        return (
+            f"spec.endpoint of account {account.name!r} is {used!r}. Create the account again with spec.endpoint: {recorded}."
+        )
+    return f"account {account.name!r} is at {used!r} now. {first}, or create the account again with spec.endpoint: {recorded}."

@@ -290,6 +290,7 @@ class GpuCloudAccountReconciler:
             uid=meta.uid,
             blocker=blocker,
             endpoint=None if spec is None else self._endpoint(spec),
+            names_endpoint=spec is not None and spec.endpoint is not None,
         )
         if self._deps.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
