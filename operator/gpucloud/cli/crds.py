@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpucloud.cli import clientpage, orderpage
+from gpucloud.cli.kindpage import reference_page
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
-from gpucloud.kinds.reference import reference_page
 
 if TYPE_CHECKING:
     import argparse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.markdown import table
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
-from gpucloud.kinds.markdown import table
 from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, IGNORED, MAY_EXIST, MOST_REORDERS, TRANSITIONS

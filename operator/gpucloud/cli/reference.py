@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.main import ABOUT, COMMANDS
-from gpucloud.kinds.markdown import table
+from gpucloud.cli.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

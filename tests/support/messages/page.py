@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.markdown import table
+from gpucloud.cli.markdown import table
 from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.conditions import said

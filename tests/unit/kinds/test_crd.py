@@ -8,11 +8,11 @@ import json
 import pytest
 import yaml
 
+from gpucloud.cli.kindpage import reference_page
 from gpucloud.cli.main import main
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import ALL_DEFINITIONS, GPUVM
 from gpucloud.kinds.jsonschema import file_name, json_schema
-from gpucloud.kinds.reference import reference_page
 
 CRD = custom_resource_definition(GPUVM)
 FILE = "gpucloud.dev_gpuvms.yaml"

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from gpucloud.cli.kindpage import reference_page
 from gpucloud.kinds.common import CloudSpec, CloudStatus
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS, GPUCLOUDACCOUNT, GPUHOST, GPUSNAPSHOT, GPUVM, GPUVPC
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.kinds.model import Condition
-from gpucloud.kinds.reference import reference_page
 from support.crdschema import fields, rules, values, whole
 
 PRINTED = {definition.kind: custom_resource_definition(definition) for definition in DEFINITIONS}

@@ -11,11 +11,11 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.markdown import table
 from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
 from gpucloud.cli.plugin.verbs.explain import REASONS
-from gpucloud.kinds.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

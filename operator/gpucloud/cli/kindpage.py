@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.kinds.markdown import table
+from gpucloud.cli.markdown import table
 from gpucloud.kinds.markers import LIST_MAP_KEYS, LIST_TYPE, VALIDATIONS
 
 if TYPE_CHECKING:
