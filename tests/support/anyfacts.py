@@ -148,7 +148,7 @@ def a_history(r, base, order, there):
     subject, times = base.subject, sorted(before(r) - LOOK for _ in range(5))
     attempts = {verb: an_attempt(r, verb) for verb in (Verb.START, Verb.STOP, Verb.DELETE_SNAPSHOT) if r.random() < 0.2}
     attempts = {verb: item for verb, item in attempts.items() if verb not in {subject.create, subject.destroy}}
-    known = takeover.take_over(None, recorded(base, order), frozenset(), times[0])
+    known = takeover.merged(None, recorded(base, order), frozenset(), times[0])
     if r.random() < 0.6 and orders.may_be_recorded(known.state):
         here, proven = base.identity, known
         ours = builders.an_order(
@@ -185,7 +185,7 @@ def settled(f, known, versions=frozenset()):
     """The facts with the order as it stands after the look, and with no sight of what the spec does not name any more."""
     order = recorded(f, f.status.order)
     first_seen = f.history.first_seen
-    tracked = takeover.take_over(known, order, versions, first_seen if known is None else NOW - LOOK)
+    tracked = takeover.merged(known, order, versions, first_seen if known is None else NOW - LOOK)
     request = None if f.meta.deleting else f.asked.reconcile_request
     tracked = orders.asked_again(tracked, request, f.status.last_handled_reconcile_at, NOW)
     wanted = f.identity if order is None or order.name != f.identity.name else f.identity._replace(name=order.name)

@@ -97,7 +97,7 @@ def tracked(base, before=None):
         if before is None or before.order is None
         else frozenset(product({before.order.id, record_id("ours", UID, before.order.name)}, OrderState))
     )
-    at_first = takeover.take_over(before, order, ids, history.first_seen if before is None else NOW)
+    at_first = takeover.merged(before, order, ids, history.first_seen if before is None else NOW)
     if at_first.order is not None:  # a destroying call that the status announces is this process's own, and not sent yet
         at_first = replace(at_first, order=at_first.order.model_copy(update={"destroying_call": None}))
     request = None if base.meta.deleting else base.asked.reconcile_request

@@ -72,12 +72,12 @@ def ask(request):
 
 
 def restart(tracked):
-    return takeover.take_over(None, tracked.order, frozenset(), SINCE)
+    return takeover.merged(None, tracked.order, frozenset(), SINCE)
 
 
 def pass_by(tracked):
     """The next pass of the process that wrote the record."""
-    return takeover.take_over(tracked, tracked.order, frozenset({takeover.version_of(tracked.order)}), SINCE)
+    return takeover.merged(tracked, tracked.order, frozenset({takeover.version_of(tracked.order)}), SINCE)
 
 
 ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)

@@ -6,14 +6,14 @@ What this process knows goes before what the status says, unless another process
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile.order import OUTSTANDING, WAS_SEEN, TrackedOrder, after_event, calls_of, may_exist, withdrawn
 from gpucloud.reconcile.transitions import OrderEvent
 
 if TYPE_CHECKING:
-    from gpucloud.kinds.common import Order
+    from gpucloud.kinds.common import DestroyingCall, Order
 
 RecordVersion = tuple[str, OrderState]
 # What another process can have learned of an order beyond what this one knows, which no listing would tell it, or only after
@@ -31,10 +31,30 @@ def version_of(order: Order) -> RecordVersion:
     return order.id, order.state
 
 
+class Written(NamedTuple):
+    """What this process wrote to the status of one object, or has taken over from it before."""
+
+    versions: frozenset[RecordVersion] = frozenset()
+    calls: frozenset[DestroyingCall | None] = frozenset()  # announced
+
+
 def take_over(
-    known: TrackedOrder | None, recorded: Order | None, versions: frozenset[RecordVersion], now: float
+    known: TrackedOrder | None, recorded: Order | None, written: Written, now: float, *, deleting: bool
 ) -> TrackedOrder:
-    """Return the order from this process's knowledge and the status.
+    """Return the order from this process's knowledge and the status, with its adoption and its destroying call.
+
+    Each step needs the one before. Only the merged order tells whether its adoption is this process's own: one that another
+    process recorded is not taken back. And a destroying call belongs to the order that is left after that.
+    """
+    merged_order = merged(known, recorded, written.versions, now)
+    adopted = _with_recorded_adoption(merged_order, recorded, deleting=deleting)
+    if recorded is None or recorded.destroying_call in written.calls:
+        return adopted
+    return _with_later_call(adopted, recorded)
+
+
+def merged(known: TrackedOrder | None, recorded: Order | None, versions: frozenset[RecordVersion], now: float) -> TrackedOrder:
+    """Return the order from what this process knows and the status: the first step of ``take_over``.
 
     ``versions`` are those of records that this process wrote, or has taken over before. What this process knows outranks a
     status that shows one of these orders, or no record. Another process wrote any other record, and may act on it until now;
@@ -73,15 +93,15 @@ def _with_template(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
     return replace(known, order=known.order.model_copy(update={"template": recorded.template}))
 
 
-def with_later_call(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
+def _with_later_call(known: TrackedOrder, recorded: Order) -> TrackedOrder:
     """Return the order that this process knows, with a destroying call that the status tells of and this process does not."""
-    if known.order is None or recorded is None or known.order.id != recorded.id or calls_of(recorded) <= calls_of(known.order):
+    if known.order is None or known.order.id != recorded.id or calls_of(recorded) <= calls_of(known.order):
         return known
     order = known.order.model_copy(update={"destroying_call": recorded.destroying_call})
     return replace(known, order=order, announced=None)
 
 
-def with_recorded_adoption(known: TrackedOrder, recorded: Order | None, *, deleting: bool) -> TrackedOrder:
+def _with_recorded_adoption(known: TrackedOrder, recorded: Order | None, *, deleting: bool) -> TrackedOrder:
     """Return the order without an adoption that no status records, if the object is being deleted.
 
     The deletion may be older than the listing that showed what was adopted, and the watch late: nothing tells. The status of an

@@ -112,7 +112,7 @@ def restart_shortens_waits() -> None:
 @named(MET, "a restart shortens the wait between destroying calls")
 def destroyed_anew() -> None:
     """A new process sends the destroying call at once, as if no status told of the one that was sent a moment ago."""
-    replace(OrderTracker.recall_destroying, lambda *_: None)
+    replace(OrderTracker._recall_destroying, lambda *_: None)
 
 
 @named(MET, "gone after one listing")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from gpucloud.engine.cache.entries import Entries
-from gpucloud.engine.kinds.order_tracking import OrderTracker
+from gpucloud.engine.kinds.order_tracking import OrderTracker, Recorded
 from gpucloud.kinds.common import DestroyingCall, OrderState
 from gpucloud.reconcile.facts import DESTROYS, Asked, Now, Verb
 from support.builders import START, an_order
@@ -25,15 +25,14 @@ def test_a_destruction_without_effect_is_over_while_the_status_tells_of_it_still
     clock, entries = HandClock(1000.0), Entries()
     tracker = OrderTracker(clock, entries)
     entries.open("u")
+    now = Now(START + timedelta(seconds=400), 1400.0)
     if sender == "this process":
-        tracker.take_over("u", an_order("train", OrderState.SEEN))
+        tracker.take_over("u", Recorded(an_order("train", OrderState.SEEN), Asked(1)), Verb.DESTROY, now)
         tracker.announce("u", CALLED, destroys=True)
         tracker.record_call("u", Verb.DESTROY, Asked(1), INVALID)
         tracker.record_destroying("u", INVALID, GRACE)
-    now = Now(START + timedelta(seconds=400), 1400.0)
     for clock.now in (1000.0, 1400.0, 1401.0):
-        tracked = tracker.take_over("u", CALLED)
-        tracker.recall_destroying("u", Verb.DESTROY, Asked(1), now)
+        tracked = tracker.take_over("u", Recorded(CALLED, Asked(1)), Verb.DESTROY, replace(now, mono=clock.now))
         seen = tracker.observe("u", tracked, shown(clock.now), SPARED, replace(now, mono=clock.now))
     assert (seen.order.state, seen.order.destroying_call) == (OrderState.SEEN, None)
     assert DESTROYS.isdisjoint(tracker.history("u").attempts)

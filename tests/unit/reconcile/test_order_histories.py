@@ -44,7 +44,7 @@ class History:
         self.notice()
 
     def notice(self):
-        self.tracked = takeover.take_over(self.tracked, self.status, self.versions, self.now)
+        self.tracked = takeover.merged(self.tracked, self.status, self.versions, self.now)
         self.versions |= frozenset() if self.status is None else {(self.status.id, state) for state in OrderState}
 
     def wait(self):

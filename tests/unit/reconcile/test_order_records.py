@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpucloud.kinds.common import DestroyingCall
+from gpucloud.kinds.common import DestroyingCall, Origin
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Sightings
@@ -151,10 +151,10 @@ def versions(order_id):
 def test_what_another_process_had_learned_of_an_order_counts_when_the_cache_brings_it_later(known, written, believed):
     before = replace(at(known), recorded=None)
     taken = frozenset({(before.order.id, S.INTENDED), (before.order.id, known)})
-    after = takeover.take_over(before, before.order.model_copy(update={"state": written}), taken, SINCE + 9)
+    after = takeover.merged(before, before.order.model_copy(update={"state": written}), taken, SINCE + 9)
     assert after.state is (written if believed else known)
     assert after.own is False
-    again = takeover.take_over(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
+    again = takeover.merged(before, before.order.model_copy(update={"state": written}), versions(before.order.id), SINCE + 9)
     assert again is before, "what this process wrote itself brings nothing new"
 
 
@@ -175,7 +175,7 @@ def test_a_later_order_of_another_process_counts_when_the_cache_brings_it_later(
     before = at(known, own=False)
     recorded_at = before.order.recorded_at + timedelta(seconds=later)
     written = an_order("train", state, id="later", cloud_id="srv-2", recorded_at=recorded_at)
-    after = takeover.take_over(before, written, versions(before.order.id), SINCE + 9)
+    after = takeover.merged(before, written, versions(before.order.id), SINCE + 9)
     assert (after.order.id == "later") is believed, why
     assert (after.own, after.earlier_unclear, after.since) == (False, True, SINCE + 9)
 
@@ -183,7 +183,7 @@ def test_a_later_order_of_another_process_counts_when_the_cache_brings_it_later(
 def test_a_later_order_of_another_process_does_not_undo_an_order_of_this_one():
     known = at(S.ACCEPTED)
     written = an_order("train", S.ACCEPTED, id="later", recorded_at=known.order.recorded_at + timedelta(seconds=76))
-    assert takeover.take_over(known, written, versions("ours"), SINCE + 9).order is known.order
+    assert takeover.merged(known, written, versions("ours"), SINCE + 9).order is known.order
 
 
 def test_a_request_to_order_again_counts_though_the_cache_shows_overdue_late():
@@ -192,27 +192,27 @@ def test_a_request_to_order_again_counts_though_the_cache_shows_overdue_late():
     overdue = accepted.order.model_copy(update={"state": S.OVERDUE, "reorders": 3})
     before = orders.asked_again(accepted, "t2", "t1", SINCE)
     taken = frozenset({(overdue.id, S.ACCEPTED)})
-    after = orders.asked_again(takeover.take_over(before, overdue, taken, SINCE + 9), "t2", "t1", SINCE + 9)
+    after = orders.asked_again(takeover.merged(before, overdue, taken, SINCE + 9), "t2", "t1", SINCE + 9)
     assert (after.state, after.order.reorders) == (S.UNCLEAR, 0)
 
 
 def test_what_this_process_knows_outranks_a_status_of_its_own_that_lags_or_was_wiped():
     for state in S:
         known = at(state)
-        assert takeover.take_over(known, None, frozenset(), SINCE + 9) is known
-        assert takeover.take_over(known, NEW, versions("new"), SINCE + 9) is known
+        assert takeover.merged(known, None, frozenset(), SINCE + 9) is known
+        assert takeover.merged(known, NEW, versions("new"), SINCE + 9) is known
 
 
 @pytest.mark.parametrize("state", sorted(orders.WAS_SEEN | orders.OUTSTANDING))
 def test_another_processs_record_does_not_undo_what_this_one_knows(state):
-    after = takeover.take_over(at(state), NEW, versions("ours"), SINCE + 9)
+    after = takeover.merged(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.order) == (state, at(state).order)
     assert after.earlier_unclear
 
 
 @pytest.mark.parametrize("state", sorted({S.NOT_ORDERED, S.INTENDED, S.REFUSED, S.OVERDUE}))
 def test_another_processs_order_counts_where_this_one_has_nothing_standing(state):
-    after = takeover.take_over(at(state), NEW, versions("ours"), SINCE + 9)
+    after = takeover.merged(at(state), NEW, versions("ours"), SINCE + 9)
     assert (after.state, after.unresolved, after.own) == (S.UNCLEAR, True, False)
 
 
@@ -244,7 +244,7 @@ def test_a_restart_shortens_no_wait(seed):
             seen = evidence.observed(written, shown(told), MARKED, a_reading(told), SINCE)
             history += [seen, orders.destroy_answered(orders.destroying(seen, told), None, GRACE, told)]
     status = r.choice(history).order
-    after = takeover.take_over(None, status, frozenset(), ended)
+    after = takeover.merged(None, status, frozenset(), ended)
     without = believed_from(history[-1], SINCE, absent_from)
     with_restart = believed_from(after, ended, absent_from)
     assert with_restart >= without or status.state is S.INTENDED  # which is waited out from the restart on
@@ -297,5 +297,21 @@ def test_a_later_call_of_another_process_counts(known, recorded, counts):
     """Two replicas lead by turns: each counts the calls of the other."""
     ours = an_order("train", S.DESTROYING, destroying_call=call(known, START))
     theirs = an_order("train", S.DESTROYING, destroying_call=call(recorded))
-    told = takeover.with_later_call(TrackedOrder(ours, SINCE, recorded=SINCE), theirs)
+    written = takeover.Written(frozenset({takeover.version_of(ours)}))
+    told = takeover.take_over(TrackedOrder(ours, SINCE, recorded=SINCE), theirs, written, SINCE + 9, deleting=True)
     assert told.order.destroying_call == (theirs if counts else ours).destroying_call
+
+
+def test_an_adoption_that_no_status_records_is_taken_back_from_an_object_in_deletion():
+    """The destroying call that the status records is of the order before, and is known from then on."""
+    before = TrackedOrder(an_order("train", S.DESTROYING), SINCE)
+    adopted = an_order("train", S.SEEN, origin=Origin.ADOPTED, id="adopted")
+    known = TrackedOrder(adopted, SINCE, adopted_from=before)
+    recorded = before.order.model_copy(update={"destroying_call": call(1)})
+    written = takeover.Written(frozenset({takeover.version_of(recorded), takeover.version_of(adopted)}))
+    kept = takeover.take_over(known, recorded, written, SINCE + 9, deleting=False)
+    assert (kept.order, kept.adopted_from) == (adopted, before)
+    undone = takeover.take_over(known, recorded, written, SINCE + 9, deleting=True)
+    assert undone.order == recorded
+    told = takeover.take_over(known, adopted, written, SINCE + 9, deleting=True)
+    assert (told.order, told.adopted_from) == (adopted, None), "the status records it"

@@ -100,8 +100,8 @@ def test_what_only_the_status_tells_is_taken_over():
     mine, made_from = known(an_order(NAME)), template.of(a_spec())
     told = mine.order.model_copy(update={"template": made_from})
     versions = frozenset({takeover.version_of(told)})
-    assert takeover.take_over(mine, told, versions, NOW).order.template == made_from
-    assert takeover.take_over(mine, mine.order, versions, NOW) is mine
+    assert takeover.merged(mine, told, versions, NOW).order.template == made_from
+    assert takeover.merged(mine, mine.order, versions, NOW) is mine
 
 
 def test_what_a_process_is_about_to_write_of_a_vm_it_knows_from_then_on():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.engine.cloud import observation
+from gpucloud.engine.kinds.order_tracking import Recorded
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation
@@ -79,12 +80,12 @@ class Observer:
         meta, status, now = stored.meta, stored.status, reading(self._deps.clock)
         self._tracker.begin(meta.uid, deleting=meta.deleting)
         asked = None if meta.deleting else meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None
-        tracked = self._tracker.take_over(meta.uid, stored.order, deleting=meta.deleting)
+        answered = Asked(status.observed_generation, status.last_handled_reconcile_at)
+        recorded = Recorded(stored.order, answered, deleting=meta.deleting)
+        tracked = self._tracker.take_over(meta.uid, recorded, self._kind.subject.destroy, now)
         tracked = orders.asked_again(tracked, asked, status.last_handled_reconcile_at, now.mono)
         self._tracker.update(meta.uid, tracked)
         here = self._kind.identity(self._tracker.with_placement(stored), spec)  # as the record that was taken over says
-        answered = Asked(status.observed_generation, status.last_handled_reconcile_at)
-        self._tracker.recall_destroying(meta.uid, self._kind.subject.destroy, answered, now)
         nonce = self._deps.entropy.token_hex(8)
         found = self._find(stored, spec, account, here, tracked)
         seen = self._moved_on(stored, spec, account, Observed(now, here, found, tracked, nonce))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import evidence, takeover
@@ -42,6 +42,14 @@ class _Known:
     called: DestroyingCall | None = None  # the last one that the call history tells of
 
 
+class Recorded(NamedTuple):
+    """What the status of an object records, and whether the object is being deleted."""
+
+    order: Order | None
+    answered: Asked  # the last request of a person that the status answers
+    deleting: bool = False
+
+
 def _place(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
     """Return where an order of this object is looked for: of one that is deleted, where it was ordered at last."""
     placed = current_placement(order)
@@ -67,16 +75,18 @@ class OrderTracker:
         known = self._entries.find(uid, _Known)
         return CallHistory(first_seen=self._clock.mono()) if known is None or known.history is None else known.history
 
-    def take_over(self, uid: str, recorded: Order | None, *, deleting: bool = False) -> TrackedOrder:
-        """Merge the order that the status records with what this process knows; return the result."""
-        known = self._entry(uid)
-        known.tracked = takeover.take_over(known.tracked, recorded, known.versions, self._clock.mono())
-        known.tracked = takeover.with_recorded_adoption(known.tracked, recorded, deleting=deleting)
-        if recorded is not None:
-            if recorded.destroying_call not in known.calls:
-                known.tracked = takeover.with_later_call(known.tracked, recorded)
-            known.calls |= {recorded.destroying_call}
-            known.versions |= {takeover.version_of(recorded)}
+    def take_over(self, uid: str, recorded: Recorded, destroy: Verb, now: Now) -> TrackedOrder:
+        """Merge the order that the status records with what this process knows; return the result.
+
+        The call history then tells of its last destroying call. ``destroy``: the verb of that call.
+        """
+        known, order = self._entry(uid), recorded.order
+        written = takeover.Written(known.versions, known.calls)
+        known.tracked = takeover.take_over(known.tracked, order, written, now.mono, deleting=recorded.deleting)
+        if order is not None:
+            known.calls |= {order.destroying_call}
+            known.versions |= {takeover.version_of(order)}
+        self._recall_destroying(known, destroy, recorded.answered, now)
         return known.tracked
 
     def latest(self, uid: str) -> TrackedOrder | None:
@@ -183,12 +193,11 @@ class OrderTracker:
             known.called = None if known.tracked.order is None else known.tracked.order.destroying_call
             known.calls = frozenset({known.called})
 
-    def recall_destroying(self, uid: str, verb: Verb, asked: Asked, now: Now) -> None:
+    def _recall_destroying(self, known: _Known, verb: Verb, asked: Asked, now: Now) -> None:
         """Note the last destroying call that another process announced: it counts as accepted at that time.
 
         So a restart shortens no wait between two such calls.
         """
-        known = self._entry(uid)
         order = None if known.tracked is None else known.tracked.order
         call = None if order is None else order.destroying_call
         if call is None or call == known.called:
