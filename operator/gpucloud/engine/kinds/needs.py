@@ -9,7 +9,7 @@ from gpucloud.engine.kinds.indexes import Named
 from gpucloud.engine.kinds.listers import refers_to
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import DeletionPolicy, OrderState
-from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, ConditionType, Reason
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, ConditionType
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import find, is_ready
 from gpucloud.reconcile.facts import Dependency, Readiness
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     Vm = CachedObject[GpuVMSpec, GpuVMStatus]
     Vpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
-
-
-WAITS = frozenset({Reason.PENDING, Reason.DEPENDENCY_NOT_READY, Reason.INVALID_REFERENCE})
 
 
 def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
@@ -190,11 +187,9 @@ def _is_made_from(vm: Vm, snapshot: Snapshot) -> bool:
 
 
 def _message(stored: CachedObject[Any, Any]) -> str:
-    """Return another object's reason and message.
+    """Return why another object is Stalled.
 
-    Of one that waits itself, or that no reconcile has reached yet, its reason only: its message is about that object alone.
+    The state of one that goes on by itself passes within seconds, and would still be quoted when it has passed.
     """
-    ready = find(stored.status.conditions, ConditionType.READY)
-    if ready is None:
-        return ""
-    return f"({ready.reason})" if ready.reason in WAITS else f"({ready.reason}: {ready.message})"
+    found = find(stored.status.conditions, ConditionType.STALLED)
+    return "" if found is None else f"({found.reason}: {found.message})"
