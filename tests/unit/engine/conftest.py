@@ -262,7 +262,7 @@ class Reconcilers:
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
 
     def attached(self, session):
-        session.writes = gated(session.client, GateDeps(lambda: True, self.brake, Metrics().changes))
+        session.writes = gated(session.client, GateDeps(lambda: True, self.brake, Metrics().changes), "cloud.example")
         for reconciler in self.by_kind.values():
             session.inventories[reconciler.inventory_name].expected = partial(reconciler.expected, session)
         return session

@@ -63,7 +63,7 @@ class Rig:
         self.cloud.world(KEY)
         chosen = ClientOptions(**{"qps": 1000, "burst": 1000, "max_retries": 0} | options)
         self.client, self.door = connect(URL, ApiKey(KEY), options=chosen, transport=self.cloud, on_call=lambda _: None)
-        self.port = gated(self.door, GateDeps(lambda: self.around.leader, self.around, self.around))
+        self.port = gated(self.door, GateDeps(lambda: self.around.leader, self.around, self.around), "cloud.example")
 
     @property
     def sent(self):
@@ -166,4 +166,4 @@ async def test_a_failure_of_the_cloud_is_counted_and_told_as_such(rig, logs):
         await it.port.send(a_change(calls.destroy_server(**PLACE), uid="u-1"))
     assert it.around.counted == [("DestroyServer", ErrorKind.SERVER)]
     assert it.around.admitted == ["u-1"], "it may have been carried out"
-    assert [line["outcome"] for line in logs if line["event"] == "call"] == ["OrderFailed"]
+    assert [(line["outcome"], line["host"]) for line in logs if line["event"] == "call"] == [("OrderFailed", "cloud.example")]

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -165,11 +166,12 @@ class AccountSession:
 
     def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
         self.url, self._deps = url, deps
+        self._host = urlsplit(url).netloc  # for the log; no object shows where the cloud is
         self.began = deps.clock.mono()
         self.learned = Learned()
         transport = None if deps.transport is None else deps.transport()
         self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
-        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates)
+        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates, self._host)
         self.inventories: dict[str, Inventory[Any]] = {
             name: self._inventory(name, fetch, identify, label, deps) for name, (fetch, identify) in listings.LISTINGS.items()
         }
@@ -249,6 +251,7 @@ class AccountSession:
             wake=deps.listener.wake,
             served=deps.listener.served,
             expected=partial(deps.listener.expected, self, kind),
+            host=self._host,
         )
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
@@ -263,7 +266,7 @@ class AccountSession:
         try:
             clusters = await listings.clusters(self.client)
         except CloudError as error:
-            log.info("the account's check failed", error=str(error))
+            log.info("the account's check failed", error=str(error), host=self._host)
         else:
             self.learned.clusters = tuple(sorted(clusters))
         self._deps.listener.learned(self)
@@ -278,7 +281,7 @@ class AccountSession:
                     self._learn_tenants(records)
                     self._learn_vpcs(records)
                 except CloudError as error:
-                    log.info("no evidence of the tenant", error=str(error))
+                    log.info("no evidence of the tenant", error=str(error), host=self._host)
                 if self.learned.tenants:
                     break
             self.proving = False

@@ -151,8 +151,8 @@ class TracingGate:
 class AuditGate:
     """Writes one line before a change is sent and one line with its outcome."""
 
-    def __init__(self, inner: CloudWrites) -> None:
-        self._inner = inner
+    def __init__(self, inner: CloudWrites, host: str) -> None:
+        self._inner, self._host = inner, host
 
     async def send(self, change: Change[T]) -> T:
         """Pass the change on between its two lines. After a crash the first is all that tells what was on its way, and why."""
@@ -167,7 +167,7 @@ class AuditGate:
         try:
             answer = await self._inner.send(change)
         except CloudError as error:
-            log.warning("call", outcome=_outcome(change, error.kind), error=error.message, **said)
+            log.warning("call", outcome=_outcome(change, error.kind), error=error.message, host=self._host, **said)
             raise
         log.info("call", outcome=purpose.done, **said)
         return answer
@@ -186,10 +186,13 @@ def named(owner: Key) -> dict[str, str]:
     return {"kind": owner.kind, "namespace": owner.namespace, "name": owner.name, "uid": owner.uid}
 
 
-def gated(door: CloudWrites, deps: GateDeps) -> CloudWrites:
-    """Return the port: all gates before this door, in the order in which a change passes them, last first."""
+def gated(door: CloudWrites, deps: GateDeps, host: str) -> CloudWrites:
+    """Return the port: all gates before this door, in the order in which a change passes them, last first.
+
+    ``host`` is the cloud's, for the log.
+    """
     port: CloudWrites = door if deps.tracer is None else TracingGate(door, deps.tracer)
-    port = AuditGate(port)
+    port = AuditGate(port, host)
     port = DeletionGuardGate(port, deps.guard)
     port = LeaseGate(port, deps.is_leader)
     port = PreconditionGate(port)

@@ -74,17 +74,19 @@ class Inventory(ListedClusters[R]):
         wake: Callable[[str], None] = lambda _uid: None,
         served: Callable[[str], None] | None = None,
         expected: Callable[[str, Collection[Identity]], Collection[Identity]] = lambda _cluster, _shown: (),
+        host: str = "",
     ) -> None:
         """``wake`` is called when an object's own record changed, ``served`` when the listing of ``refresh_after`` came.
 
         ``expected`` returns what a listing of a cluster should contain; of what it has shown, what any object stands for, too.
+        ``host`` is the cloud's, for the log.
         """
         super().__init__(clock)
         self._tasks = tasks or Supervisor()
         self._fetch = fetch
         self._identify = identify
         self._intervals = intervals
-        self._meter = meter
+        self._meter, self._host = meter, host
         self._pollers: dict[str, asyncio.Task[None]] = {}
         self._watched: dict[str, Identity] = {}  # by uid
         self._sought: dict[str, frozenset[str]] = {}  # by uid: clusters that are listed for the object beside its own
@@ -321,7 +323,7 @@ class Inventory(ListedClusters[R]):
             listing = await self._fetch(cluster)
         except CloudError as error:
             self._meter.failed(cluster, error.kind)
-            log.warning("listing failed", cluster=cluster, kind=error.kind, error=str(error))
+            log.warning("listing failed", cluster=cluster, kind=error.kind, error=str(error), host=self._host)
             return self._mark_unknown(cluster, cached, began, error)
         except Exception as error:
             self._meter.failed(cluster, type(error).__name__)

@@ -242,3 +242,15 @@ async def test_no_secret_is_told(rig, logs, caplog, credential, answer):
     assert it.learned.trouble or it.learned.forbidden
     assert logs
     assert SECRET_WORDS not in told
+
+
+async def test_the_log_of_a_cloud_that_cannot_be_reached_names_its_host(rig, logs):
+    """Never a user or password: a URL that holds them is refused."""
+    it = rig()
+    for operation in ("GetAll", *EVIDENCE):
+        it.cloud.refuse(operation, DOWN)
+    it.session.check()
+    it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
+    await asyncio.sleep(10)
+    hosts = {line["event"]: line.get("host") for line in logs}
+    assert (hosts["the account's check failed"], hosts["listing failed"]) == ("cloud.example", "cloud.example")
