@@ -70,6 +70,18 @@ def test_what_is_quoted_of_a_file_says_what_is_wrong_with_it(text):
     assert judge.is_passed_on(text.words) or judge.cause(text.words), text.words
 
 
+LATE = [text for text in texts("CloudError", "CallerError") if re.search(r"deadline|in time|within", text.words)]
+
+
+@pytest.mark.parametrize("text", LATE, ids=lambda item: item.words[:40])
+def test_a_deadline_that_passed_says_what_to_do(text):
+    assert judge.way_out(text.words), text.words
+
+
+def test_there_are_deadlines_to_judge():
+    assert len(LATE) >= 2
+
+
 SHORT = [text for text in (*SOURCES, *REPORTS) if text.shown_by != "page"]
 
 

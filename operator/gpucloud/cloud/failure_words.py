@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BY_CLASS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-    (httpx.PoolTimeout, "no connection became free in time"),
+    (httpx.PoolTimeout, "no connection became free in time; send fewer calls at once"),
     ((httpx.UnsupportedProtocol, httpx.InvalidURL), "the URL of the endpoint cannot be used"),
     (socket.gaierror, "no such host, or the name server does not answer"),
-    ((httpx.TimeoutException, TimeoutError), "timed out"),  # before TLS, which a deadline interrupts
+    (
+        (httpx.TimeoutException, TimeoutError),  # before TLS, which a deadline interrupts
+        "no answer in time; check the address, and the firewalls on the way",
+    ),
     (ssl.SSLError, "the TLS handshake failed; check that the endpoint speaks https"),
 )
 
 
 def connection_words(error: BaseException) -> str:
-    """Return why there is no connection: refused, no such host, timed out, the certificate, or what a proxy says."""
+    """Return why there is no connection: refused, no such host, no answer, the certificate, or what a proxy says."""
     causes = tuple(_causes(error))
     certificate = next((one for one in causes if isinstance(one, ssl.SSLCertVerificationError)), None)
     if certificate is not None:

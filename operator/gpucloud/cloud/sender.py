@@ -38,6 +38,7 @@ _SURELY_NOT_SENT = (
     httpx.InvalidURL,
 )
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"gpucloud/{__version__}"}
+_IF_SLOW = "if the cloud is slow, raise total_deadline_seconds (of the operator: --cloud-timeout-seconds)"
 _CLOSED_TOO_EARLY = "the client was closed before the answer came: open another one and look whether the call was carried out"
 _TRANSPORT_FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError)
 
@@ -103,7 +104,7 @@ class Sender:
         if progress.cut_off:
             return CloudError(kind, _CLOSED_TOO_EARLY if progress.sending else CLOSED)
         seconds = self._options.total_deadline_seconds
-        return CloudError(kind, f"no answer within the deadline of {seconds:g} s", retry_after=progress.retry_after)
+        return CloudError(kind, f"no answer within {seconds:g} s; {_IF_SLOW}", retry_after=progress.retry_after)
 
     async def _persist(self, call: Call[T], auth: Credentials | None, progress: Progress) -> T:
         loop = asyncio.get_running_loop()
@@ -209,7 +210,9 @@ def _translated(error: BaseException, progress: Progress, redact: Redact) -> Clo
     if not progress.sending:
         return CloudError(ErrorKind.NOT_SENT, redact(f"the request could not be sent: {connection_words(error)}"))
     late = isinstance(error, (httpx.TimeoutException, TimeoutError))
-    words = "no whole answer came in time" if late else "the connection failed before the whole answer was there"
+    words = "the connection failed before the whole answer was there"
+    if late:
+        words = f"no whole answer came in time; {_IF_SLOW}"
     return CloudError(ErrorKind.OUTCOME_UNKNOWN, words)
 
 

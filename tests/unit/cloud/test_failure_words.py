@@ -43,7 +43,7 @@ WORDS = [
     ("a private CA", untrusted(), "the certificate is refused (self-signed certificate)"),
     ("plain HTTP", ssl.SSLError(1, "[SSL: X] x"), "the TLS handshake failed; check that the endpoint speaks https"),
     ("no route", OSError(errno.ENETUNREACH, "Connect call failed"), "network is unreachable"),
-    ("a firewall", TimeoutError(), "timed out"),
+    ("a firewall", TimeoutError(), "no answer in time; check the address, and the firewalls on the way"),
     ("nobody says why", None, "the connection failed"),
 ]
 
@@ -54,11 +54,11 @@ def test_a_cause_has_plain_words(cause, words):
 
 
 FAILURES = [
-    (httpx.ConnectTimeout("t"), "no connection to the cloud: timed out"),
-    (httpx.PoolTimeout("t"), "no connection to the cloud: no connection became free in time"),
+    (httpx.ConnectTimeout("t"), "no connection to the cloud: no answer in time; check the address"),
+    (httpx.PoolTimeout("t"), "no connection to the cloud: no connection became free in time; send fewer calls at once"),
     (httpx.ProxyError("407 Authentication Required"), "no connection to the cloud: the proxy refuses it (407 "),
     (httpx.UnsupportedProtocol("u"), "no connection to the cloud: the URL of the endpoint cannot be used"),
-    (httpx.ReadTimeout("t"), "no whole answer came in time"),
+    (httpx.ReadTimeout("t"), "no whole answer came in time; if the cloud is slow, raise total_deadline_seconds"),
     (httpx.RemoteProtocolError("closed"), "the connection failed before the whole answer was there"),
 ]
 
