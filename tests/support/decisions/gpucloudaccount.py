@@ -60,10 +60,21 @@ LIFE = {
     ),
     "objects that were ordered at another endpoint": stalled(
         "they cannot be seen from here, and would look gone",
-        {"secret": HELD, "users_elsewhere": (VM,)},
+        {"secret": HELD, "users_elsewhere": {VM: "prod"}},
         Reason.ENDPOINT_MISMATCH,
         ready="Unknown",
-        says=(VM, "make that the first --endpoint"),
+        says=(VM, "Ask the administrator to make 'prod' the first --endpoint again."),
+    ),
+    "objects that were ordered at another endpoint than the one that spec names": stalled(
+        "the account waits for its last user, so what must go first is named",
+        {
+            "secret": HELD,
+            "spec": an_account_spec(endpoint="eu"),
+            "users_elsewhere": {VM: "prod"},
+        },
+        Reason.ENDPOINT_MISMATCH,
+        ready="Unknown",
+        says=(VM, "spec.deletion.policy: Retain", "create one with spec.endpoint: 'prod'."),
     ),
     "a credential that works": connected(
         "the whole point",

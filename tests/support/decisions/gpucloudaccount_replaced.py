@@ -26,6 +26,9 @@ from support.accounts import (
     tried_secret,
 )
 
+KEPT = f"Secret {OLD_SECRET!r} stays, even if deleted, until"
+OTHERS = f"Secret {OLD_SECRET!r} stays, even if deleted, for another account"
+
 REPLACED = {
     "rotated by name: hold the new one beside the old one": connected(
         "either may be the one that is needed, and be deleted",
@@ -44,7 +47,7 @@ REPLACED = {
         "only the old credential can destroy what it created",
         {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": REFUSED},
         Reason.CREDENTIALS_REFUSED,
-        says=("Update the Secret in place",),
+        says=("Update the Secret in place", KEPT, f"until {SECRET!r} is accepted."),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name, and the cloud has not answered the new one: keep the old one": a_row(
@@ -52,11 +55,13 @@ REPLACED = {
         {"status": ROTATED, "secret": HELD, "users": (VM,), "contact": Contact()},
         Reason.PENDING,
         "Unknown",
+        says=(KEPT,),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name, and the new one's tenant is not known yet: keep the old one": connected(
         "another tenant's credential destroys nothing of this one's",
         {"status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"), "secret": HELD, "users": (VM,)},
+        says=(f"its tenant is not known yet. {KEPT} then.",),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to another tenant: keep the old one": stalled(
@@ -69,7 +74,7 @@ REPLACED = {
             "tenant": "globex",
         },
         Reason.TENANT_MISMATCH,
-        says=("Put a key of tenant 'acme' back",),
+        says=("Put a key of tenant 'acme' back.", f"{KEPT} then."),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to another tenant, and nothing is of the old one: free the old one": connected(
@@ -110,10 +115,14 @@ REPLACED = {
         {"status": ROTATED, "secret": a_flawed_secret()},
         Reason.INVALID_SECRET,
         status={"held_secrets": (OLD_SECRET,)},
-        says=("Correct the Secret",),
+        says=("Correct the Secret", KEPT),
     ),
     "rotated by name, and the new one is missing: keep the old one": a_row(
-        "a way back", {"status": ROTATED, "secret": None}, Reason.SECRET_NOT_FOUND, status={"held_secrets": (OLD_SECRET,)}
+        "a way back",
+        {"status": ROTATED, "secret": None},
+        Reason.SECRET_NOT_FOUND,
+        says=(f"{KEPT} {SECRET!r} is accepted. Create it: kubectl create secret",),
+        status={"held_secrets": (OLD_SECRET,)},
     ),
     "rotated by name, held before: the old one first": connected(
         "they are freed one by one",
@@ -159,6 +168,7 @@ REPLACED = {
     "rotated by name, and another account that moved, too, still needs the old one: see to it": connected(
         "of two that both forgot it, none would free it",
         {"status": ROTATED, "secret": HELD, "users": (VM,), "held_shared": frozenset({OLD_SECRET})},
+        says=(OTHERS,),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name under observe-only: only say so": connected(

@@ -24,7 +24,7 @@ _FILLED_IN = "The messages of conditions and of an object's last Event. What sta
 _PARTS = (
     "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."
 )
-_COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|get|gpucloud) .*?(?= -- |$)")
+_COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print")),
     "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "NotDoneError", "ValueError", "print")),

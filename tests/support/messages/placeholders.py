@@ -30,6 +30,7 @@ _NAMES = {
     r"old|other": "name in the cloud",
     "acme": "tenant",
     r"quota": "message",
+    r"cloud-credential": "name",
 }
 _OWN = {"default", "true", "false", "apiKey", "(default)"}  # words of the messages themselves
 _WORDS = "words of the cloud"

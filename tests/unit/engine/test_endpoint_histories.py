@@ -92,3 +92,14 @@ async def test_an_account_whose_objects_are_at_another_endpoint_says_so(it):
     await it.until(lambda: verdict() == "Unknown/EndpointMismatch", 60)
     await it.until(lambda: it.ready == "Unknown/EndpointMismatch", 60)
     assert (len(it.cloud.vms), it.cloud.changed_elsewhere) == (1, [])
+
+
+async def test_what_is_retained_is_let_go_at_another_endpoint(it):
+    """The way out that an account's message names: nothing is destroyed, and the object does not wait for that endpoint."""
+    await it.apply(deletion={"policy": "Retain"})
+    await it.until(lambda: it.ready == "True/Running")
+    await it.start(endpoint=(EU, PROD))
+    await it.until(lambda: it.ready == "Unknown/EndpointMismatch", 30)
+    it.delete()
+    await it.until(lambda: it.gone, 60)
+    assert (len(it.cloud.vms), it.cloud.changed_elsewhere) == (1, [])

@@ -168,7 +168,9 @@ class Accounts:
         recorded, used = status.endpoint, found.facts.endpoint
         if found.session is None or None in (recorded, used) or recorded == used:
             return found
-        where = _other_endpoint(self._accounts.get((meta.namespace, found.facts.name)), str(used), str(recorded))
+        where = _other_endpoint(
+            self._accounts.get((meta.namespace, found.facts.name)), str(used), str(recorded), meta.namespace
+        )
         words = f"Nothing is done: this object was ordered at endpoint {recorded!r}, and {where}"
         return replace(found, session=None, unknown=Unknown(found.since, UnknownReason.ENDPOINT, words))
 
@@ -259,13 +261,12 @@ def _facts(account: Account, session: AccountSession) -> AccountFacts:
     return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
 
 
-def _other_endpoint(account: Account | None, used: str, recorded: str) -> str:
+def _other_endpoint(account: Account | None, used: str, recorded: str, namespace: str) -> str:
     """Say where a GpuCloudAccount, or the operator's own account, is now, and what puts it back to the recorded endpoint."""
-    first = f"Ask the administrator to make {recorded!r} the first --endpoint again"
+    first = f"Ask the administrator to make {recorded!r} the first --endpoint again."
     if account is None:
-        return f"the operator's own account is at {used!r} now. {first}."
-    if account.names_endpoint:
-        return (
-            f"spec.endpoint of account {account.name!r} is {used!r}. Create the account again with spec.endpoint: {recorded}."
-        )
-    return f"account {account.name!r} is at {used!r} now. {first}, or create the account again with spec.endpoint: {recorded}."
+        return f"the operator's own account is at {used!r} now. {first}"
+    if account.names_endpoint:  # it waits for its last user before it is deleted, so it says itself what must go first
+        describe = f"kubectl describe gpucloudaccount {account.name} --namespace={namespace}"
+        return f"spec.endpoint of account {account.name!r} is {used!r}. Do as the account's condition Ready says: {describe}"
+    return f"account {account.name!r} is at {used!r} now. {first}"

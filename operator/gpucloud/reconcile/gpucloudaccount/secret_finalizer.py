@@ -44,7 +44,7 @@ def step(f: AccountStateFacts) -> SecretStep:
     old, held, name = freeable_secrets(f), recorded_secrets(f), f.spec.secret_ref.name
     if _is_to_be_held(f) and len(held) < MOST_HELD_SECRETS:
         return SecretStep((*held, name), SecretCall(Verb.HOLD_SECRET, name))
-    if old and _lets_go(f):
+    if old and lets_go(f):
         return SecretStep(held, SecretCall(Verb.FREE_SECRET, old[0]))
     if f.secret is not None and f.secret.has_finalizer and is_unneeded(f, f.secret):
         return SecretStep(held, SecretCall(Verb.FREE_SECRET, name))
@@ -90,7 +90,7 @@ def previous_secrets(f: AccountStateFacts) -> tuple[str, ...]:
     """
     others = tuple(name for name in f.status.held_secrets if name != f.spec.secret_ref.name and not _freed(f, name))
     ends = f.meta.deleting and not f.users_with_resources
-    left = f.held_shared if ends else f.held_elsewhere if _lets_go(f) else frozenset[str]()
+    left = f.held_shared if ends else f.held_elsewhere if lets_go(f) else frozenset[str]()
     return tuple(name for name in others if name not in left)
 
 
@@ -99,7 +99,14 @@ def freeable_secrets(f: AccountStateFacts) -> tuple[str, ...]:
     return tuple(name for name in previous_secrets(f) if name not in f.held_shared or not f.hold_secrets)
 
 
-def _lets_go(f: AccountStateFacts) -> bool:
+def kept_secrets(f: AccountStateFacts) -> tuple[str, ...]:
+    """Return those of the previous Secrets that are not about to be freed."""
+    freed = freeable_secrets(f) if lets_go(f) else ()
+    return tuple(name for name in previous_secrets(f) if name not in freed)
+
+
+def lets_go(f: AccountStateFacts) -> bool:
+    """Whether the account needs none of the previous Secrets any more."""
     return is_replaced(f) or not f.hold_secrets
 
 

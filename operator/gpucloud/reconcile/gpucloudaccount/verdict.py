@@ -8,9 +8,10 @@ from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
+from gpucloud.reconcile.gpucloudaccount import secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import usable
-from gpucloud.reconcile.text import listed, quoted
+from gpucloud.reconcile.text import either, listed, quoted
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -42,16 +43,23 @@ def unknown_endpoint(f: AccountStateFacts) -> Verdict | None:
 
 
 def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
-    """Check the endpoint: what was ordered at another one cannot be seen from here, and would look gone."""
+    """Check the endpoint: what was ordered at another one cannot be seen from here, and would look gone.
+
+    An account waits for its last user before it is deleted, so it cannot simply be created again.
+    """
     if not f.users_elsewhere:
         return None
-    way_out = "Create the account again with that spec.endpoint"
-    if f.spec.endpoint is None:
-        way_out = "Ask the administrator to make that the first --endpoint, or create the account again with it"
+    there = either(sorted({repr(endpoint) for endpoint in f.users_elsewhere.values()}))
+    way_out = f"Ask the administrator to make {there} the first --endpoint again."
+    if f.spec.endpoint is not None:
+        way_out = (
+            "Set spec.deletion.policy: Retain there, delete those objects and this account, and create one with "
+            f"spec.endpoint: {there}."
+        )
     return stalled(
         Reason.ENDPOINT_MISMATCH,
-        f"Nothing is done: this account is at endpoint {f.endpoint!r}, and {listed(f.users_elsewhere)} was ordered at another "
-        f"(status.endpoint). {way_out}.",
+        f"Nothing is done: this account is at endpoint {f.endpoint!r}, and {listed(tuple(f.users_elsewhere))} was ordered at "
+        f"{there}. {way_out}",
         ready="Unknown",
     )
 
@@ -61,14 +69,15 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
     name, namespace = f.spec.secret_ref.name, f.meta.namespace
     if f.secret is None:
         if f.secret_trouble:
-            return working(Reason.SECRET_NOT_FOUND, f.secret_trouble + _remembered(f))
+            return working(Reason.SECRET_NOT_FOUND, f.secret_trouble + _remembered(f) + _kept(f))
         words = f"Waiting for Secret {name!r} of spec.secretRef: there is none in namespace {namespace!r}.{_remembered(f)}"
+        words += _kept(f)
         create = f"kubectl create secret generic {name} --namespace={namespace} --from-file=apikey=FILE"
         return working(Reason.SECRET_NOT_FOUND, f"{words} Create it: {create}")
     if not usable(f.secret):
         flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
         words = f"Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
-        return stalled(Reason.INVALID_SECRET, words + _remembered(f))
+        return stalled(Reason.INVALID_SECRET, words + _remembered(f) + _kept(f))
     return None
 
 
@@ -77,12 +86,13 @@ def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     if not is_other_tenant(f):
         return None
     many = len(f.users_of_tenant)
+    kept = _kept(f, "until then")
+    back = f"Put a key of tenant {f.status.tenant!r} back{'.' + kept if kept else ', or use another account.'}"
     objects = "1 object that uses it belongs" if many == 1 else f"{many} objects that use it belong"
     return stalled(
         Reason.TENANT_MISMATCH,
         f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}, but {objects} to tenant "
-        f"{f.status.tenant!r}: nothing is created or destroyed. Put a key of tenant {f.status.tenant!r} back, or use "
-        "another account for the other tenant.",
+        f"{f.status.tenant!r}: nothing is created or destroyed. {back}",
     )
 
 
@@ -92,17 +102,16 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
     if trouble is None or trouble.cause is UnknownReason.NOT_LISTED:
         if f.contact.last is not None:
             return None
-        return working(
-            Reason.PENDING, f"Waiting for the cloud's first answer to the credential in Secret {name!r}.", ready="Unknown"
-        )
+        words = f"Waiting for the cloud's first answer to the credential in Secret {name!r}.{_kept(f)}"
+        return working(Reason.PENDING, words, ready="Unknown")
     if trouble.cause is UnknownReason.FORBIDDEN:  # the credential works but lacks permissions: see condition Restricted
         return None
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
         words = f"The cloud refuses the credential in Secret {name!r}: {detail}. "
         way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
-        return stalled(Reason.CREDENTIALS_REFUSED, words + way_out)
-    words = f"The cloud gives no usable answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying."
+        return stalled(Reason.CREDENTIALS_REFUSED, words + way_out + _kept(f))
+    words = f"The cloud gives no usable answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying.{_kept(f)}"
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
 
@@ -115,7 +124,7 @@ def connected(f: AccountStateFacts) -> Verdict:
     tenant = shown_tenant(f)
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "its tenant is not known yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
-    return settled(Reason.CONNECTED, words)
+    return settled(Reason.CONNECTED, words + _kept(f, "until then"))
 
 
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
@@ -127,7 +136,17 @@ def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
     words = f"Secret {f.spec.secret_ref.name!r} is being deleted, which cannot be undone, and nothing new is created with it."
     users = listed(f.users_with_resources) or ("another account" if f.shared else "")
     stays = f" It stays for {users}." if users and secret.has_finalizer else ""
-    return f"{words}{stays} Create another Secret, and name it in spec.secretRef."
+    return f"{words}{stays} Create another Secret, and name it in spec.secretRef.{_kept(f)}"
+
+
+def _kept(f: AccountStateFacts, until: str = "") -> str:
+    """Return which Secrets that spec named before still have our finalizer, and until when: their deletion hangs on it."""
+    names = secret_finalizer.kept_secrets(f)
+    if not names:
+        return ""
+    accepted = until or f"until {f.spec.secret_ref.name!r} is accepted"
+    ends = "for another account" if secret_finalizer.lets_go(f) else accepted
+    return f" Secret {either(map(repr, names))} stays, even if deleted, {ends}."
 
 
 def _remembered(f: AccountStateFacts) -> str:

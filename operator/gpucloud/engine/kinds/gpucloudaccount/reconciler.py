@@ -327,7 +327,7 @@ class GpuCloudAccountReconciler:
             users=named(_any),
             users_to_delete=tuple(f"{key.kind.lower()}/{key.name}" for key in users(_is_not_deleted)),
             users_with_resources=named(self._may_have_resources),
-            users_elsewhere=named(self._is_elsewhere(self._endpoint(spec))),
+            users_elsewhere=self._elsewhere(users(self._is_elsewhere(self._endpoint(spec)))),
             users_of_tenant=named(self._bound_to(stored.status.tenant)),
             shared=self._sharing.is_shared(stored, spec.secret_ref.name, secret),
             held_shared=frozenset(name for name in held if self._sharing.is_shared(stored, name, None)),
@@ -357,6 +357,11 @@ class GpuCloudAccountReconciler:
     def _is_elsewhere(self, endpoint: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
         """Return a predicate: whether an object may have a resource at another endpoint, as its status records."""
         return lambda kind, stored: self._may_have_resources(kind, stored) and stored.status.endpoint not in {None, endpoint}
+
+    def _elsewhere(self, users: list[Key]) -> dict[str, str]:
+        """Return the endpoint that the status of each of these objects records, by the object's name for messages."""
+        found = ((key, self._deps.objects.find(Target(key.kind, key.namespace, key.name))) for key in users)
+        return {f"{key.kind} {key.name!r}": stored.status.endpoint for key, stored in found if stored is not None}
 
     def _bound_to(self, tenant: str | None) -> Callable[[str, CachedObject[Any, Any]], bool]:
         """Return a predicate: whether an object may have a resource of this tenant. An unknown tenant counts as this one."""
