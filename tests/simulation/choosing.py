@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from simulation.books import clusters_named
+from simulation.forgiving import ACCEPTED_GRACES
 
 if TYPE_CHECKING:
     from simulation.books import Life
@@ -65,6 +66,7 @@ class Choosing:
         """To another cluster an object goes only when its last order has made nothing: there the cloud has no name to refuse.
 
         That is certain after a 4xx answer; after an answer without meaning, when a grace is over. What was accepted stays.
+        Where the answer could not be read, or its process died before it recorded it, ten graces are waited for.
         Excused: a status that somebody else wrote since, so that nobody knows of that order.
         """
         before = [one for one in self._world.cloud.orders.of(life.uid) if one is not order and one.operation == order.operation]
@@ -74,13 +76,17 @@ class Choosing:
         lost = max(life.tampered_at, life.restored_at, self._world.judge.restored_at)
         if lost >= last.at or last.told == "refused":
             return
-        if last.told == "accepted":
+        if last.answer == "accepted":
             self._world.judge.found(
                 "accepted elsewhere", f"{life.name}: accepted in {last.cluster}, ordered in {order.cluster}"
             )
-        elif order.at - max(last.at, last.known) < self._world.grace - ROUNDING_SECONDS:
+        elif order.at - max(last.at, last.known) < self._waited_for(last) - ROUNDING_SECONDS:
             what = f"{life.name} was ordered in {order.cluster} while nobody knew what became of its order in {last.cluster}"
             self._world.judge.found("hasty elsewhere", what)
+
+    def _waited_for(self, order: Order) -> float:
+        """For how long an order without a clear answer is waited for."""
+        return self._world.grace * (ACCEPTED_GRACES if order.perhaps else 1)
 
     def _waits_for_its_own(self, life: Life, now: float) -> None:
         """An alternative is ordered only when the object has waited for as long as its spec says.

@@ -82,6 +82,20 @@ def test_an_order_leaves_its_cluster_only_when_it_made_nothing(court, status, la
     assert court.oracles == found
 
 
+@pytest.mark.parametrize(("later", "found"), [(100.0, ["hasty elsewhere"]), (301.0, [])])
+def test_an_acceptance_that_died_with_its_process_is_waited_for_as_one_that_nobody_heard(court, later, found):
+    """Seeds 92260598 and 92270881: what was accepted was never made, or made for a key that the Secret holds no more."""
+    item = court.applied(placement=ANYWHERE)
+    court.passes(100.0)
+    court.records(item, "a-x", configuration=OWN)
+    court.answers("a-x", 202, body=b"{}")
+    court.operator.alive = False
+    court.judge.died(court.operator)
+    court.passes(later)
+    goes_on(court, item)
+    assert [one for one in court.oracles if one.endswith("elsewhere")] == found
+
+
 @pytest.mark.parametrize(("cluster", "found"), [("hou1", []), ("Xyz1", ["unwanted offer"])])
 def test_nothing_is_ordered_in_a_cluster_that_the_spec_does_not_name(court, cluster, found):
     item = court.applied(placement=ANYWHERE)
