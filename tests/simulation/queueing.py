@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from simulation.books import Life
     from simulation.world import World
 
+NO_CAPACITY = 503
 LOOKS = 3  # queries that a GpuVM has waited for, at least, before it can be passed over
+TAKEN_LOOKS = 6  # for which what was refused counts as taken, whatever is shown free (docs/adr/0022)
 SLACK_SECONDS = 5.0
 FIELDS = ("configuration", "resourcePool", "cluster")  # of an alternative
 OPEN = frozenset({"Intended", "Accepted", "Unclear", "Overdue"})  # states of an order with which nothing else is ordered
@@ -42,6 +44,7 @@ class Queueing:
         self._world = world
         self._waits: dict[str, _Waits] = {}  # by UID
         self._passed: list[tuple[Life, str, float]] = []  # who waits longer, UID of who got the last place, when to look again
+        self._refused: dict[tuple[str, str, str], float] = {}  # by credential, configuration and cluster: in no named pool
 
     def committed(self, life: Life) -> None:
         """An object has changed."""
@@ -66,16 +69,33 @@ class Queueing:
 
         Whoever waits may have had a place of another offer at the same time: that shows within a query.
         """
+        if operation == "CreateServer":
+            self._note_refusal(request, response)
         if operation not in {"CreateServer", "StartServer"} or response.status >= 300 or not self._is_calm():
             return
+        who = self._world.cloud.callers.of(request)
         for vm in self._vms(operation, request):
             place, uid = vm.order.place, self._world.cloud.maker_of("vms", vm)
             if not vm.holds_capacity or self._world.cloud.world.catalogue.free(place) > 0:
                 continue
             mine = self._waits.get(uid)
             due = self._world.loop.time() + self._look()
-            self._passed += [(one, uid, due) for one in self._before(mine, uid) if place in self._wanted(one)]
+            self._passed += [(one, uid, due) for one in self._before(mine, uid) if place in self._wanted(one, who)]
             self._world.later(self._look(), self.look_again)
+
+    def _note_refusal(self, request: Request, response: Response) -> None:
+        """An order that names no pool was refused for want of capacity, or such an order was accepted again.
+
+        Nobody knows which pool had no room: one that is shown free may be another.
+        """
+        said = json.loads(request.body)
+        if said.get("rpool"):
+            return
+        asked = self._world.cloud.callers.of(request), str(said.get("configuration")), str(said.get("cluster")).casefold()
+        if response.status == NO_CAPACITY:
+            self._refused[asked] = self._world.loop.time()
+        elif response.status < 300:
+            self._refused.pop(asked, None)
 
     def look_again(self) -> None:
         """A query later, whoever waits still was passed over."""
@@ -111,8 +131,8 @@ class Queueing:
         reason = life.condition("Ready").get("reason")
         return bool(stands) and reason == "WaitingForCapacity" and (status.get("order") or {}).get("state") not in OPEN
 
-    def _wanted(self, life: Life) -> set[Any]:
-        """The places that a GpuVM accepts, where it names no pool in that of the tenant."""
+    def _wanted(self, life: Life, who: str) -> set[Any]:
+        """The places that a GpuVM accepts, where it names no pool in that of the tenant, unless that was refused lately."""
         spec = life.spec
         placement, own = spec.get("placement") or {}, (spec["configuration"], spec.get("resourcePool"), "Msc1")
         offers = [own]
@@ -125,6 +145,12 @@ class Queueing:
         if ordered.get("state") in {"Lost", "Gone"} or ordered.get("recreation"):  # a new VM is ordered where the old one was
             there = str(ordered.get("cluster")).casefold()
             offers = [one for one in offers if str(one[2]).casefold() == there]
+        lately = self._world.loop.time() - TAKEN_LOOKS * self._look()
+        offers = [
+            (configuration, pool, cluster)
+            for configuration, pool, cluster in offers
+            if pool or self._refused.get((who, str(configuration), str(cluster).casefold()), -math.inf) <= lately
+        ]
         default = self._world.cloud.world.catalogue.default_pool("acme")
         return {Place(configuration, cluster, pool or default) for configuration, pool, cluster in offers}
 

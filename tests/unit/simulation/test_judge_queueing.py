@@ -2,6 +2,7 @@
 
 import pytest
 
+ON_DEMAND = {"rpool": "on-demand"}
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"
 
 
@@ -12,14 +13,14 @@ def waits(it, item, since=EARLY, **order):
     it.says(item, "False", "WaitingForCapacity")
 
 
-def takes_the_last_place(it, name="b", *, waiting=""):
+def takes_the_last_place(it, name="b", *, waiting="", **asked):
     """An order is accepted, and then nothing is free; a query later the judge looks again."""
     item = it.applied(name)
     if waiting:
         waits(it, item, waiting)
     it.records(item, f"{name}-x")
     it.world.cloud.set_capacity(1)
-    assert it.orders(f"{name}-x") == 202
+    assert it.orders(f"{name}-x", **asked) == 202
     it.passes(10.0)
     it.judge.queueing.look_again()
 
@@ -60,6 +61,31 @@ def test_who_is_paused_is_passed_over_by_nobody(courts, resumed, found):
         it.hands.patch(item, {"metadata": {"annotations": {"gpucloud.dev/paused": value}}})
     it.passes(100.0)
     takes_the_last_place(it)
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("named", "ago", "gets", "found"),
+    [
+        ({}, 5.0, ON_DEMAND, []),
+        ({}, 61.0, ON_DEMAND, ["queue jumped"]),
+        ({}, 5.0, {}, ["queue jumped"]),
+        (ON_DEMAND, 5.0, ON_DEMAND, ["queue jumped"]),
+    ],
+    ids=["seed 92263467", "six queries later", "it is for the newcomer, too", "of a pool that is named queries tell"],
+)
+def test_what_was_refused_in_no_named_pool_counts_as_taken_for_six_queries(courts, named, ago, gets, found):
+    """Nobody knows which pool the cloud had no room in: one that is shown free may be another (docs/adr/0022)."""
+    it = courts()
+    it.world.weather.calm_down()
+    waits(it, it.applied("a", **({"resourcePool": named["rpool"]} if named else {})))
+    it.passes(100.0)
+    it.world.cloud.turn(create_without_capacity="refuse_503")
+    it.world.cloud.set_capacity(0)
+    it.records(it.applied("c"), "c-x")
+    assert it.orders("c-x", **named) == 503
+    it.passes(ago)
+    takes_the_last_place(it, **gets)
     assert it.oracles == found
 
 
