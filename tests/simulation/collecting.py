@@ -170,7 +170,7 @@ class Collecting:
         return orphans > max(FEW, SHARE * ours)
 
     def _said_of_nobody(self, note: str) -> None:
-        """An Event calls something an orphan: then it is, or was, or its object is known to nobody yet."""
+        """An Event calls something an orphan: then it is, or was, or nobody knows its object yet, or not as its spec is now."""
         now = self._world.loop.time()
         for row, maker in (pair for table in DESTROYS.values() for pair in self._rows(table)):
             life = self._world.judge.books.lives.get(maker)
@@ -180,7 +180,7 @@ class Collecting:
                 continue  # nothing says any more that it was ordered for this object
             if not life.names_cluster(place_of(row)[0]) or self._is_beside_its_own(life, row):
                 continue  # it was ordered elsewhere, and no record says so any more
-            if now - max(self._world.judge.appeared(life), life.tampered_at) > LATE_NEWS + self._sleep():
+            if now - max(self._world.judge.appeared(life), life.tampered_at, life.asked_at) > LATE_NEWS + self._sleep():
                 self._world.judge.found("misreported", f"{name_of(row)!r} was called an orphan, and {life.name} stands for it")
 
     def _is_beside_its_own(self, life: Life, row: Any) -> bool:

@@ -230,6 +230,19 @@ def test_what_has_an_owner_is_called_no_orphan(courts, seconds, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("seconds", "found"), [(50, []), (150, ["misreported"])])
+def test_what_was_elsewhere_by_its_spec_a_moment_ago_may_be_called_an_orphan(courts, seconds, found):
+    """Seed 92264837: that the spec names the VM's cluster again was told 45 seconds late."""
+    it = courts()
+    item = it.bought()
+    it.world.actors.owner.patch(item, {"spec": {"cluster": "Hou1"}})
+    it.passes(150)
+    it.world.actors.owner.patch(item, {"spec": {"cluster": "Msc1"}})
+    it.passes(seconds)
+    event(it, "Orphan", "The VM 'a-x' was made by this installation, and no object stands for it.")
+    assert it.oracles == found
+
+
 @pytest.mark.parametrize(("recorded", "found"), [(True, ["misreported"]), (False, [])])
 def test_what_its_owner_records_is_called_no_orphan_whatever_name_the_spec_has_chosen_since(courts, recorded, found):
     """An object whose status was lost says of the name that it has chosen only that it is its own."""
