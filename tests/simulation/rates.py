@@ -103,7 +103,9 @@ class Rates:
 
     def failed(self, life: Life, row: Vm) -> None:
         """A VM that the cloud let fail is destroyed for another one: a cause for what that takes, once, and for no more."""
-        self._failed.setdefault(life.uid, set()).add(row.created)
+        failed = self._failed.setdefault(life.uid, set())
+        self._causes += row.created not in failed
+        failed.add(row.created)
 
     def disturbed(self) -> None:
         """Somebody or something outside has done something: what follows has a cause."""

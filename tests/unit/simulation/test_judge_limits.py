@@ -1,5 +1,6 @@
 """Limits on purchases, the request budget, causes of reconciles, logins, and what of it is drawn."""
 
+import dataclasses
 import json
 
 import pytest
@@ -131,19 +132,41 @@ def test_retry_after_is_honoured(courts, status, after, found):
     assert it.oracles == found
 
 
-@pytest.mark.parametrize(("passes", "causes", "found"), [(30, 0, []), (200, 0, ["hot passes"]), (200, 20, [])])
-def test_reconciles_have_a_cause(courts, passes, causes, found):
-    it = courts()
+def counting(it):
+    """The operator's process, which has counted no reconcile yet; return its counter."""
     replica = it.world.replicas[0]
     replica.process = it.operator
     registry = CollectorRegistry()
-    reconciles = Counter("controller_runtime_reconcile", "Passes", ["controller", "result"], registry=registry)
     replica.engine = type("E", (), {"metrics": type("M", (), {"registry": registry})})
+    counter = Counter("controller_runtime_reconcile", "Passes", ["controller", "result"], registry=registry)
     it.judge.rates.sample()
+    return counter
+
+
+@pytest.mark.parametrize(("passes", "causes", "found"), [(30, 0, []), (200, 0, ["hot passes"]), (200, 20, [])])
+def test_reconciles_have_a_cause(courts, passes, causes, found):
+    it = courts()
+    reconciles = counting(it)
     reconciles.labels("GpuVM", "success").inc(passes - 1)
     reconciles.labels("GpuCloudAccount", "error").inc()
     for _ in range(causes):
         it.judge.disturbed()
+    it.passes(60)
+    it.judge.rates.sample()
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("vms", "announced", "found"), [(3, 1, []), (1, 3, ["hot passes"])], ids=["seed 92262714", "one VM, announced again"]
+)
+def test_each_vm_that_fails_and_is_recreated_is_a_cause_for_reconciles_once(courts, vms, announced, found):
+    it = courts()
+    life = it.judge.books.lives[it.bought()["metadata"]["uid"]]
+    (row,) = (row for _, row, _ in it.world.cloud.called("a-x"))
+    reconciles = counting(it)
+    reconciles.labels("GpuVM", "success").inc(85)
+    for number in range(vms * announced):
+        it.judge.rates.failed(life, dataclasses.replace(row, created=row.created + number % vms))
     it.passes(60)
     it.judge.rates.sample()
     assert it.oracles == found
