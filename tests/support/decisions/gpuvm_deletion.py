@@ -165,6 +165,19 @@ ROWS = {
         )
         for refused in (None, ErrorKind.FORBIDDEN)
     },
+    "a chosen name whose destruction was refused: looked for when listings without it count": Row(
+        "until then no listing ends the wait, and each would be asked for in vain (seed 92261010)",
+        {
+            "meta": DELETING,
+            "spec": a_spec(vmName=NAME),
+            "found": Absent(NOW, NOW - 160, NOW - 1),
+            "history": tried(Verb.DESTROY, ago=180, kind=ErrorKind.THROTTLED),
+            "known": replace(TOLD, since=NOW - 180, absence_counts_from=NOW + 120),
+        },
+        Reason.DELETION_BLOCKED,
+        looks=False,
+        says="DestroyServer failed",
+    ),
     "a chosen name, placed elsewhere, that no listing shows: not destroyed unseen": Row(
         "somebody else may have the name there by now",
         {

@@ -50,9 +50,9 @@ def await_absence(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
         return _unrecorded(f, found)
     if f.state is OrderState.LOST:
         return _lost(f, found)
-    certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     if f.state is OrderState.DESTROYING:
-        certain_from = evidence.destroyed_from(f.tracked, f.limits.grace, f.history.first_seen)
+        return plan_status(f, looking(f), refresh_after=_believed_from(f))
+    certain_from = f.now.mono if found.confirmed is None else found.since + f.limits.grace
     return plan_status(f, looking(f), refresh_after=max(certain_from, f.now.mono))
 
 
@@ -79,8 +79,13 @@ def _refused_unlisted(f: CloudFacts[Any, S, Any], attempt: Attempt, prepare: Cal
     said = refused(f, failed.verdict(f, attempt))
     half = attempt.at + ACCEPTED_GRACES / 2 * f.limits.grace
     if failed.in_backoff(f, attempt) and f.now.mono < half:
-        return plan_status(f, said, requeue_at=half, refresh_after=f.tracked.absence_counts_from)
-    return (prepare() or send(f, said)) if _is_destroyed_unlisted(f) else plan_status(f, said, refresh_after=f.now.mono)
+        return plan_status(f, said, requeue_at=half, refresh_after=_believed_from(f))
+    return (prepare() or send(f, said)) if _is_destroyed_unlisted(f) else plan_status(f, said, refresh_after=_believed_from(f))
+
+
+def _believed_from(f: CloudFacts[Any, Any, Any]) -> float:
+    """Return the mono time from which a listing without it proves that it was destroyed; none is asked for before."""
+    return max(f.now.mono, evidence.destroyed_from(f.tracked, f.limits.grace, f.history.first_seen))
 
 
 def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
