@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.placement import PlacementStatus
 from gpucloud.reconcile.deletion_guard import Hold
 from gpucloud.reconcile.facts import Absent, Asked, Attempt, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.waiting_line import Line, Offer
@@ -46,6 +47,8 @@ DESTROYED = GOING | {
     "tracked": known(an_order(NAME, OrderState.GONE), ago=5, absence_counts_from=NOW - 9),
     "found": Absent(NOW - 0.5, NOW - 8, NOW - 3),
 }
+OFFER = Offer(SPEC.configuration)
+WAITING = PlacementStatus(configuration=OFFER.configuration, waiting_since=START, look_seconds=10)
 RECORDED = an_order(NAME, OrderState.INTENDED, recreation=1)
 WALL = START + timedelta(seconds=NOW)
 OFTEN = tuple(WALL - timedelta(minutes=minutes) for minutes in (50, 30, 10))
@@ -292,6 +295,23 @@ ROWS = {
         LOST | {"line": Line(behind=True, listed=frozenset({Offer(SPEC.configuration, None)}))},
         Reason.WAITING_FOR_CAPACITY,
         records=False,
+    ),
+    "a recreation that waits for capacity says so as its order is recorded": Row(
+        "the next reconcile, right before the call, would change it: a write for nothing",
+        DESTROYED
+        | {
+            "status": DESTROYED["status"].model_copy(update={"placement": WAITING}),
+            "line": Line(listed=frozenset({OFFER}), turn=OFFER),
+        },
+        Reason.WAITING_FOR_CAPACITY,
+        records=True,
+        says="is being sent",
+    ),
+    "a failed VM that no fresh listing shows is looked at once more before its end is told": Row(
+        "the announcement of the call tells it a moment later",
+        FAILED | {"found": present("FAILED", as_of=NOW - 11)},
+        looks=True,
+        pending=True,
     ),
     "a failed VM that the spec retains is not destroyed": Row(
         "its disk may be wanted",

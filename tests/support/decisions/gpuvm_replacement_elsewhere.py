@@ -200,8 +200,9 @@ ROWS = {
     "a VM that was destroyed in another cluster is ordered there": Row(
         "only there a listing shows that it is gone",
         gone(),
-        Reason.RECREATING,
+        Reason.WAITING_FOR_CAPACITY,
         records=True,
+        says="is being sent",
         status={
             "order": an_order(
                 NAME,

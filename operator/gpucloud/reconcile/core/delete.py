@@ -227,7 +227,7 @@ def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
 def meanwhile(
     f: CloudFacts[Any, S, Any], said: Verdict, refresh_after: float | None = None, requeue_at: float | None = None
 ) -> Plan[S]:
-    """Keep the last verdict of this deletion while the observation is briefly unknown; report ``said`` if there is none."""
+    """Keep the last verdict while the observation is briefly unknown or too old; report ``said`` if none is of this spec."""
     if f.status.observed_generation == f.meta.generation:  # the apiserver raises the generation when deletion begins
         return Plan(refresh_after=refresh_after, requeue_at=requeue_at, pending=True)
     return plan_status(f, said, refresh_after=refresh_after, requeue_at=requeue_at)

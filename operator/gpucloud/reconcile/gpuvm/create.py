@@ -216,10 +216,9 @@ def buy(f: VmFacts) -> Plan[GpuVMStatus]:
     """
     same = ordered_offer(f.spec, f.order) in {None, current_offer(f)}
     restart = f.meta.annotations.get(Annotation.RESTART_REQUESTED_AT)
-    again = recreate.announcement(f)
     plan = order(
         recreate.with_new_deadline(f),
-        (again if f.recreates else None) or _instead(f) or ordering(f) or again,
+        _instead(f) or ordering(f) or recreate.announcement(f),
         last_handled_restart_at=restart or f.status.last_handled_restart_at,
         price_per_hour=f.price_per_hour or (f.status.price_per_hour if same else None),
     )

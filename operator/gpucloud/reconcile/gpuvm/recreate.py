@@ -19,6 +19,7 @@ from gpucloud.kinds.recreation import ReplacePolicy
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
 from gpucloud.reconcile.core.create import free_from, is_free
+from gpucloud.reconcile.core.delete import meanwhile
 from gpucloud.reconcile.core.destruction import again_from, send
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.evidence import recovered_from
@@ -87,6 +88,8 @@ def destroy(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatu
         said = failures.verdict(f, attempt)  # which stands until a call is accepted: Ready does not change to and fro
     if attempt is not None and failures.in_backoff(f, attempt):
         return plan_status(f, said, requeue_at=failures.again_at(f, attempt))
+    if attempt is None and vm.as_of < f.fresh_from:
+        return meanwhile(f, said, refresh_after=f.fresh_from)
     needed = f.fresh_from if attempt is None else max(f.fresh_from, again_from(f, attempt))
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed)
