@@ -87,6 +87,29 @@ def test_a_right_that_is_missing_is_told_by_what_it_is_for(argv, path, said, why
     assert "cannot be seen" not in told
 
 
+GROUPS = {"kind": "APIGroupList", "groups": [{"name": "apps", "versions": [{"version": "v1"}]}]}
+OURS = {"kind": "APIGroupList", "groups": [{"name": "gpucloud.dev", "versions": [{"version": "v1alpha1"}]}]}
+SERVED = {"kind": "APIResourceList", "resources": [{"name": "gpuvms"}]}
+
+
+@pytest.mark.parametrize(
+    ("canned", "code", "why"),
+    [
+        ({"/apis": GROUPS}, 0, "none of our definitions is installed"),
+        ({"/apis": OURS, PREFIX: {**SERVED, "resources": []}}, 0, "the definition of this kind is missing"),
+        ({"/apis": OURS, PREFIX: SERVED}, 1, "it is served, so the 404 says nothing of the objects"),
+        ({"/apis": OURS}, 1, "the server of our group answers nothing"),
+        ({}, 1, "the path of the server in the kubeconfig is wrong"),
+        ({"/apis": {"some": "page"}}, 1, "what answers is no apiserver"),
+    ],
+)
+def test_only_a_missing_definition_makes_a_404_mean_none_left(canned, code, why, api, capsys):
+    api.refused = {f"{PREFIX}/": 404}
+    api.canned = canned
+    assert main(["uninstall", "--policy=Refuse"]) == code, why
+    assert ("gpuvms could not be listed" in capsys.readouterr().err) is bool(code), why
+
+
 def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["uninstall"]) == 1

@@ -57,6 +57,9 @@ class Objects:
             yield {key: value for key, value in copy.deepcopy(body).items() if key != "kind"}  # a list's items bear no kind
         self._let_go(plural)
 
+    async def serves(self, plural):
+        return plural not in self.undefined
+
     def _let_go(self, plural):
         for body in [item for item in self.bodies if PLURALS[item["kind"]] == plural]:
             if "deletionTimestamp" in body["metadata"] and body["metadata"]["name"] not in self.blocked:

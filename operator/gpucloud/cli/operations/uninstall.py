@@ -59,6 +59,25 @@ class NotDoneError(KubeError):
 class UninstallClient(KubeClient):
     """The calls of an uninstall beside those of the operator."""
 
+    async def serves(self, plural: str) -> bool:
+        """Whether the apiserver serves this kind of objects, as its discovery says: a 404 alone may be of anything.
+
+        Raises:
+            KubeError: it did not answer; or what answers is no apiserver, as under a wrong path.
+        """
+        groups = await self._discovered("/apis", "APIGroupList", "groups")
+        ours = next((group for group in groups if group.get("name") == GROUP), {})
+        if VERSION not in {one.get("version") for one in ours.get("versions") or ()}:
+            return False
+        resources = await self._discovered(f"/apis/{GROUP}/{VERSION}", "APIResourceList", "resources")
+        return plural in {resource.get("name") for resource in resources}
+
+    async def _discovered(self, path: str, kind: str, field: str) -> list[dict[str, Any]]:
+        document = await self.call("GET", path)
+        if document.get("kind") != kind:
+            raise KubeError(0, "Malformed", f"the answer at {path} is no {kind}")
+        return list(document.get(field) or ())
+
     async def delete(self, plural: str, meta: Mapping[str, Any]) -> None:
         """Delete an object, with its UID as precondition.
 
@@ -127,11 +146,18 @@ class Uninstall:
             try:
                 bodies = [body async for body in self._kube.resources(definition.plural, self._namespaces)]
             except KubeError as error:
-                if error.status != 404:  # not defined, so there is none
+                if error.status != 404 or await self._is_served(definition.plural):
                     raise NotDoneError(f"{definition.plural} could not be listed", error) from error
                 bodies = []
             found.extend((definition.plural, {"kind": definition.kind, **body}) for body in bodies)
         return found
+
+    async def _is_served(self, plural: str) -> bool:
+        try:
+            return await self._kube.serves(plural)
+        except KubeError as error:
+            what = f"{plural} could not be listed, and /apis does not tell whether the server has such objects"
+            raise NotDoneError(what, error) from error
 
     async def _delete(self, plural: str, body: Mapping[str, Any], policy: Policy) -> None:
         meta = body["metadata"]
