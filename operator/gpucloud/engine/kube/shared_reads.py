@@ -38,6 +38,11 @@ class SharedReads(Generic[T]):
         self._ask, self._clock, self._remembered = read, clock, remembered_seconds
         self._known: dict[str, tuple[float, T]] = {}
         self._reads: dict[str, _Read[T]] = {}
+        self._sweep_at = -math.inf  # mono
+
+    def __len__(self) -> int:
+        """Of how many namespaces an answer is kept."""
+        return len(self._known)
 
     async def get(self, namespace: str, not_before: float = -math.inf) -> T:
         """Return the answer of a read that began at ``not_before`` (mono) or later and is not too old.
@@ -68,5 +73,12 @@ class SharedReads(Generic[T]):
                 read.failed(KubeError(0, "Cancelled", f"nobody reads of the namespace {namespace!r} any more"))
             if self._reads.get(namespace) is read:
                 del self._reads[namespace]
+        self._forget_old(self._clock.mono())
         self._known[namespace] = (now, known)
         return known
+
+    def _forget_old(self, now: float) -> None:
+        """Drop the answers that nobody may use any more: of namespaces that are gone, too."""
+        if now >= self._sweep_at:
+            self._sweep_at = now + self._remembered
+            self._known = {name: known for name, known in self._known.items() if known[0] > now - self._remembered}
