@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cli.plugin.naming import object_name
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.kinds.choices import Adoption, DeletionPolicy, PowerState
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
@@ -20,9 +21,10 @@ from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gpucloud.cli.plugin.leftovers import Leftover
+    from gpucloud.cli.plugin.leftovers import CloudRecord, Leftover
+    from gpucloud.cloud.models import SnapshotRecord
 
-    Found = tuple[Leftover, Any]  # and its record
+    Found = tuple[Leftover, CloudRecord]
 
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,50}[A-Za-z0-9])?")  # as spec.vmName and spec.snapshotName take it
 
@@ -56,9 +58,9 @@ def manifests(
     return Manifests(objects, refused)
 
 
-def _spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dict[str, Any] | str:
+def _spec(item: Leftover, record: CloudRecord, configurations: Mapping[str, str]) -> dict[str, Any] | str:
     """Return what a manifest says of it beyond the adoption; or why nothing can adopt it, and what to do."""
-    if item.kind == VPC:
+    if isinstance(record, VpcRecord):
         known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
         said = {name: value for name, value in known.items() if value is not None}
         return {"cluster": item.cluster, "name": item.name, **said}
@@ -66,10 +68,10 @@ def _spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dic
         return "its name is longer, or has other characters, than the spec takes: leave it as it is"
     if not item.vpc:
         return "the cloud does not say in which VPC it is: leave it as it is"
-    return _vm_spec(item, record, configurations) if item.kind == VM else _snapshot_spec(item, record)
+    return _vm_spec(item, record, configurations) if isinstance(record, VmRecord) else _snapshot_spec(item, record)
 
 
-def _vm_spec(item: Leftover, record: Any, configurations: Mapping[str, str]) -> dict[str, Any] | str:
+def _vm_spec(item: Leftover, record: VmRecord, configurations: Mapping[str, str]) -> dict[str, Any] | str:
     said = record.configuration or ""
     configuration = configurations.get(said) or ("" if said.isdecimal() else said)
     if not configuration:
@@ -90,7 +92,7 @@ def _without_power_state(item: Leftover, phase: VmPhase) -> str:
     return f"{said}, so no power state is known to ask for: {advice}"
 
 
-def _snapshot_spec(item: Leftover, record: Any) -> dict[str, Any] | str:
+def _snapshot_spec(item: Leftover, record: SnapshotRecord) -> dict[str, Any] | str:
     if not record.source_name:
         return "the cloud does not say of which VM it was taken: leave it as it is"
     vm = {"cluster": item.cluster, "vpc": item.vpc, "name": record.source_name}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.text import clean
+from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
 from gpucloud.reconcile import naming
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.engine.manager.reads import ClusterRecords, Records
+
+
+CloudRecord = VmRecord | SnapshotRecord | VpcRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,10 @@ class Leftover:
 def orphans(records: Records, bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> tuple[Leftover, ...]:
     """What bears this installation's mark and belongs to no object; ``bodies`` are all objects of all namespaces, by kind."""
     found = without_object(_marked(records, tag), _owners(bodies, tag))
-    return tuple(_leftover(item.kind, item.where.cluster, item.record, records.prices, item.made_for) for item in found)
+    return tuple(_leftover(item.where.cluster, item.record, records.prices, item.made_for) for item in found)
 
 
-def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover, Any], ...]:
+def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover, CloudRecord], ...]:
     """What no object in sight stands for, by what the objects say that they stand for, with its record."""
     claimed = dict[tuple[str, str, str], set[str]]()
     for item in things:
@@ -63,15 +67,14 @@ def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover
     found = []
     for here in records.clusters:
         for kind, record in _each(here):
-            name = record.name if kind == VPC else record.id
+            name, vpc = (record.name, "") if isinstance(record, VpcRecord) else (record.id, record.namespace or "")
             vpcs = claimed.get((kind, here.cluster, name or ""), set())
-            vpc = "" if kind == VPC else record.namespace or ""
             if name and not (vpcs & {vpc, ""} or (vpcs and not vpc)):
-                found.append((_leftover(kind, here.cluster, record, records.prices), record))
+                found.append((_leftover(here.cluster, record, records.prices), record))
     return tuple(found)
 
 
-def _each(here: ClusterRecords) -> Iterator[tuple[str, Any]]:
+def _each(here: ClusterRecords) -> Iterator[tuple[str, CloudRecord]]:
     yield from ((VM, record) for record in here.vms)
     yield from ((SNAPSHOT, record) for record in here.snapshots)
     yield from ((VPC, record) for record in here.vpcs)
@@ -80,9 +83,11 @@ def _each(here: ClusterRecords) -> Iterator[tuple[str, Any]]:
 def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
     for here in records.clusters:
         for kind, record in _each(here):
-            mark = naming.read_mark(record.id or "", tag) if kind != VPC else None
+            if isinstance(record, VpcRecord):
+                continue
+            mark = naming.read_mark(record.id or "", tag)
             if mark is not None:
-                where = naming.Identity(cluster=here.cluster, vpc=record.namespace or "", name=record.id)
+                where = naming.Identity(cluster=here.cluster, vpc=record.namespace or "", name=record.id or "")
                 yield MarkedRecord(kind, where, mark, record)
 
 
@@ -112,11 +117,13 @@ def _vpcs(item: Thing) -> set[str]:
     return {str(vpc) for vpc in said if vpc} or {""}
 
 
-def _leftover(kind: str, cluster: str, record: Any, prices: Mapping[str, str], made_for: str | None = None) -> Leftover:
+def _leftover(cluster: str, record: CloudRecord, prices: Mapping[str, str], made_for: str | None = None) -> Leftover:
     """The cloud's words are made safe for a terminal."""
-    ready = getattr(record, "ready_to_use", None)
-    state = getattr(record, "status", None) or ("" if ready is None else "ready" if ready else "not ready")
-    name = record.name if kind == VPC else record.id
-    vpc = "" if kind == VPC else record.namespace or ""
-    price = prices.get(getattr(record, "configuration", None) or "")
-    return Leftover(kind, clean(cluster), clean(vpc), clean(name or ""), clean(state), price, made_for)
+    if isinstance(record, VpcRecord):
+        return Leftover(VPC, clean(cluster), "", clean(record.name or ""), "", made_for=made_for)
+    vpc, name = clean(record.namespace or ""), clean(record.id or "")
+    if isinstance(record, SnapshotRecord):
+        state = {None: "", True: "ready", False: "not ready"}[record.ready_to_use]
+        return Leftover(SNAPSHOT, clean(cluster), vpc, name, state, made_for=made_for)
+    price = prices.get(record.configuration or "")
+    return Leftover(VM, clean(cluster), vpc, name, clean(record.status or ""), price, made_for)
