@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print a line each, and say by the exit code whether all is well."""
-    variables.tell("check", flags.variables())
+    variables.warn("check", flags.variables())
     try:
         chosen = flags.load(vars(args))
     except SettingsError as error:

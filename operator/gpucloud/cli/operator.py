@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         chosen = flags.load(vars(args))
     except SettingsError as error:
-        variables.tell("operator", flags.variables())
+        variables.warn("operator", flags.variables())
         print(f"gpucloud operator: {error}", file=sys.stderr)
         return 2
     from gpucloud import app  # noqa: PLC0415 - kopf takes half a second to import; wrong flags should not

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print, and say by the exit code what was found."""
-    variables.tell("orphans", flags.variables())
+    variables.warn("orphans", flags.variables())
     try:
         chosen = _chosen(args)
     except SettingsError as error:

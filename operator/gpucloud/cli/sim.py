@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from pydantic import SecretStr, ValidationError
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _ENV = variables.OF_SIM
-_TEXTS = ("host", "port", "api_key_file", "seed", "answers", "ledger_file")
 _SWITCHES = {
     "print_api_key": "print a made-up API key instead of writing it to a file",
     "manual_clock": "let time stand still until /_sim/clock/advance moves it",
@@ -42,6 +41,25 @@ _SPEEDS = {
     "start_seconds": "from StartServer to ONLINE",
     "snapshot_seconds": "from CreateSnapshot until readyToUse",
 }
+
+
+class _Flag(NamedTuple):
+    """A flag that takes a value."""
+
+    text: str
+    default: str | None = None
+    metavar: str | None = None
+
+
+_FLAGS = {
+    "host": _Flag("address to listen on", "127.0.0.1"),
+    "port": _Flag("port to listen on; 0 picks a free one", "8080"),
+    **{name: _Flag(text, str(getattr(Knobs(), name)), "S") for name, text in _SPEEDS.items()},
+    "api_key_file": _Flag("file that holds the API key to accept; without it one is made up", metavar="F"),
+    "seed": _Flag("seed of faults that strike by chance", "0", "N"),
+    "answers": _Flag("form of the answers: plain or wrapped", Knobs().answers),
+    "ledger_file": _Flag("append the ledger to this file, a JSON object a line", metavar="F"),
+}
 _TRUE = {"1", "true", "yes", "on"}
 
 
@@ -51,26 +69,15 @@ class UsageError(Exception):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags; each takes its default from the environment variable GPUCLOUD_SIM_… of the same name."""
-    defaults = Knobs()
-
-    def flag(name: str, default: str | None, text: str, **more: object) -> None:
+    for name, flag in _FLAGS.items():
         variable = f"{_ENV}{name.upper()}"
-        shown = "" if default is None else f" (default {default})"
+        shown = "" if flag.default is None else f" (default {flag.default})"
         parser.add_argument(
             f"--{name.replace('_', '-')}",
-            default=os.environ.get(variable, default),
-            help=f"{text}{shown}; also {variable}",
-            **more,  # type: ignore[arg-type] # argparse's many keywords, passed on
+            default=os.environ.get(variable, flag.default),
+            help=f"{flag.text}{shown}; also {variable}",
+            metavar=flag.metavar,
         )
-
-    flag("host", "127.0.0.1", "address to listen on")
-    flag("port", "8080", "port to listen on; 0 picks a free one")
-    for name, text in _SPEEDS.items():
-        flag(name, str(getattr(defaults, name)), text, metavar="S")
-    flag("api_key_file", None, "file that holds the API key to accept; without it one is made up", metavar="F")
-    flag("seed", "0", "seed of faults that strike by chance", metavar="N")
-    flag("answers", defaults.answers, "form of the answers: plain or wrapped")
-    flag("ledger_file", None, "append the ledger to this file, a JSON object a line", metavar="F")
     for name, text in _SWITCHES.items():
         variable = f"{_ENV}{name.upper()}"
         on = os.environ.get(variable, "").lower() in _TRUE
@@ -82,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT; 2 for unusable settings, 1 when it cannot listen."""
-    known = [f"{_ENV}{name.upper()}" for name in (*_TEXTS, *_SPEEDS, *_SWITCHES)]
+    known = [f"{_ENV}{name.upper()}" for name in (*_FLAGS, *_SWITCHES)]
     for words in variables.without_effect(os.environ, known, all_of=_ENV):
         print(f"gpucloud sim: {words}", file=sys.stderr)
     try:

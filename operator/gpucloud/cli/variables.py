@@ -16,14 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 PREFIX, OF_SIM = "GPUCLOUD_", "GPUCLOUD_SIM_"
-OF_PLUGIN = (
-    "GPUCLOUD_ENDPOINT",
-    "GPUCLOUD_CA_FILE",
-    "GPUCLOUD_PROXY",
-    "GPUCLOUD_CONSOLE_URL",
-    "GPUCLOUD_SSH_USER",
-    "GPUCLOUD_DEBUG",
-)
+ENDPOINT, CONSOLE_URL, SSH_USER, DEBUG = "GPUCLOUD_ENDPOINT", "GPUCLOUD_CONSOLE_URL", "GPUCLOUD_SSH_USER", "GPUCLOUD_DEBUG"
+OF_CLOUD = (ENDPOINT, "GPUCLOUD_CA_FILE", "GPUCLOUD_PROXY")  # the operator's own that lead to a cloud API
+OF_PLUGIN = (*OF_CLOUD, CONSOLE_URL, SSH_USER, DEBUG)
 OTHERS = (*OF_PLUGIN, "GPUCLOUD_CONTROL_PLANE", "GPUCLOUD_URL")  # the last two: of the demo, and of the client's examples
 _HOST, _PORT = "_SERVICE_HOST", "_SERVICE_PORT"
 
@@ -49,7 +44,7 @@ def of_operator(known: Collection[str]) -> list[str]:
     return list(without_effect(mine, known, all_of=PREFIX))
 
 
-def tell(command: str, known: Collection[str]) -> None:
+def warn(command: str, known: Collection[str]) -> None:
     """Print these sentences to standard error: before what may have come of them."""
     for words in of_operator(known):
         print(f"gpucloud {command}: warning: {words}", file=sys.stderr)

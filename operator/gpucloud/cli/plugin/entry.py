@@ -15,14 +15,13 @@ from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginErro
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
 from gpucloud.cli.plugin.text import clean, printable
+from gpucloud.cli.variables import DEBUG
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gpucloud.cli.plugin.grammar import Verb
-
-DEBUG = "GPUCLOUD_DEBUG"
 
 
 def main(argv: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gpucloud.cli import variables
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.grammar import Group, Parameter
 from gpucloud.cli.plugin.show import Output
@@ -161,7 +162,7 @@ class CloudOptions:
     @property
     def console(self) -> str | None:
         """The address of a console that is forwarded already, if one is known."""
-        return environment("GPUCLOUD_CONSOLE_URL", self.console_url)
+        return environment(variables.CONSOLE_URL, self.console_url)
 
 
 ASKED = Group(key="cloud", make=CloudOptions, members=(*CLOUD, ACCOUNT))

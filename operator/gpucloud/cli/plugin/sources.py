@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from gpucloud.cli import variables
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
 from gpucloud.cloud.errors import CloudError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 T = TypeVar("T")
-VARIABLES = ("GPUCLOUD_ENDPOINT", "GPUCLOUD_CA_FILE", "GPUCLOUD_PROXY")
 
 
 class Source(Protocol):
@@ -134,9 +134,9 @@ def own_account(vm: Thing) -> bool:
 
 def _settings(endpoints: tuple[str, ...]) -> Settings | None:
     """The operator's own rules for its own flags; the cloud's credentials in the environment are not looked at."""
-    environ = {name: value for name, value in os.environ.items() if name in VARIABLES}
+    environ = {name: value for name, value in os.environ.items() if name in variables.OF_CLOUD}
     given: dict[str, Any] = {"endpoint": list(endpoints) or None}
-    if not endpoints and not environ.get("GPUCLOUD_ENDPOINT"):
+    if not endpoints and not environ.get(variables.ENDPOINT):
         return None
     from gpucloud import flags  # noqa: PLC0415 - pydantic-settings takes a tenth of a second to import; few verbs need it
 

@@ -7,6 +7,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from gpucloud.cli import variables
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.options import environment
@@ -22,7 +23,7 @@ def ssh(at: At, *, vm: str, args: tuple[str, ...], login: str | None, private: b
     """Become the ssh of this machine, with the VM's address."""
     here = cluster(at)
     item = here.need(vm_key(here, vm))
-    command = ssh_command(item, environment("GPUCLOUD_SSH_USER", login) or "ubuntu", args, private=private)
+    command = ssh_command(item, environment(variables.SSH_USER, login) or "ubuntu", args, private=private)
     if print_only:
         print(shlex.join(command))
         return ExitCode.OK
