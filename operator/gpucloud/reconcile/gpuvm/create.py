@@ -170,22 +170,26 @@ def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return None
 
 
-def quota_exceeded(f: VmFacts, configuration: str | None = None) -> Plan[GpuVMStatus] | None:
-    """Wait while the account or the namespace is at its quota. ``configuration``: what is ordered, if not what is in hand.
+def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait while the account or the namespace is at its quota."""
+    return beyond_quota(f, current_offer(f).configuration, f.price_per_hour)
+
+
+def beyond_quota(f: VmFacts, configuration: str, price_per_hour: str | None) -> Plan[GpuVMStatus] | None:
+    """Wait while the quota has no room for a VM of this configuration, at this price.
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
     """
     holds_place = orders.being_made(f.order) or (f.tracked.earlier_unclear and orders.uses_quota(f.order))
     usage = quota.prices_only(f.usage) if holds_place else f.usage
-    price, recorded = dollars(f.price_per_hour), dollars(f.status.price_per_hour)
+    price, recorded = dollars(price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
         return None
     words, setting = quota.exceeded(usage, price), quota.needs_price(usage)
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
-        named, misnamed = configuration or current_offer(f).configuration, f.corrections("")
-        words = f"The cloud's catalogue has no price for {named!r}, and {setting} needs one.{misnamed}"
+        words = f"The cloud's catalogue has no price for {configuration!r}, and {setting} needs one.{f.corrections('')}"
     if words is None:
         return None
     way_out = "Delete a GpuVM, or ask the administrator for a higher limit."

@@ -24,12 +24,12 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
-from gpucloud.reconcile.gpuvm.create import beside_lookalike, quota_exceeded, ssh_keys_missing
+from gpucloud.reconcile.gpuvm.create import beside_lookalike, beyond_quota, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.elsewhere import held_by_other_clusters
 from gpucloud.reconcile.gpuvm.in_hand import is_in_hand, is_made_of, shown_offer
 from gpucloud.reconcile.gpuvm.misnamed import corrections
-from gpucloud.reconcile.gpuvm.offers import counting, described, with_offer
+from gpucloud.reconcile.gpuvm.offers import counting, current_offer, described, with_offer
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
@@ -286,8 +286,8 @@ def _held_by_other_clusters(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _beyond_quota(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    first = ordered_first(f)
-    return quota_exceeded(replace(f, price_per_hour=f.replacement_price), None if first is None else first.configuration)
+    first = ordered_first(f) or current_offer(f)
+    return beyond_quota(f, first.configuration, f.replacement_price)
 
 
 def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
