@@ -9,8 +9,9 @@ RUN := .venv/bin
 READY := .venv/.ready
 SERVED := --extra operator --extra sim # what the image holds, as in the Dockerfile
 CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
-# A run's temporary files live in a folder of its own, which goes with it, interrupted or not.
-PYTEST = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT && TMPDIR="$$t" $(RUN)/python -m pytest
+# Temporary files, uv's locks among them, live in a folder of its own, which goes with the command, interrupted or not.
+TIDY = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT
+PYTEST = $(TIDY) && TMPDIR="$$t" $(RUN)/python -m pytest
 
 .PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
@@ -23,8 +24,10 @@ help: ## list the commands
 
 $(READY): pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
 	@echo "==> installing locked dependencies into .venv"
-	@env -u VIRTUAL_ENV $(UV) sync --quiet --frozen --all-extras --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
-	@env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product $(UV) sync --quiet --frozen --no-dev $(SERVED) --extra otel --compile-bytecode --python $(RUN)/python
+	@$(TIDY) && export TMPDIR="$$t" && env -u VIRTUAL_ENV \
+	  $(UV) sync --quiet --frozen --all-extras --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" && \
+	  env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product \
+	  $(UV) sync --quiet --frozen --no-dev $(SERVED) --extra otel --compile-bytecode --python $(RUN)/python
 	@touch $@
 
 setup: $(READY) ## make the virtual environment from the lock file

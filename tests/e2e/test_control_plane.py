@@ -229,13 +229,20 @@ def test_a_program_that_ends_at_once_is_reported_with_its_last_words(tmp_path, m
 
 
 @pytest.mark.usefixtures("own_processes")
-def test_the_command_prints_a_kubeconfig_that_works_until_it_is_interrupted():
+def test_the_command_prints_exports_that_are_all_that_is_needed_until_it_is_interrupted():
     with ChildProcess([sys.executable, "-m", "controlplane", "up"], name="up") as up:
-        kubeconfig = up.wait_for_line("export KUBECONFIG=", 120).split("=", 1)[1]
-        assert "https://127.0.0.1:" in Path(kubeconfig).read_text()
+        up.wait_for_line("Ctrl-C ends it.", 120)
+        exports = [line for line in up.lines() if line.startswith("export ")]
+        folder = Path(exports[0].partition("=")[2]).parent
+        script = "\n".join([*exports, "command -v kubectl", "kubectl get namespaces"])
+        with ChildProcess(["bash", "-euc", script], env={"PATH": "/usr/bin:/bin"}, name="typed") as typed:
+            assert typed.wait(60) == 0, typed.log.read_text()
+            assert f"{folder}/bin/kubectl" in typed.lines(), "none that the reader may have"
+            assert "default " in typed.log.read_text()
+        assert (folder / "cache").is_dir(), "kubectl's cache goes with the rest"
         os.kill(up.pid, signal.SIGINT)
         assert up.wait(120) == 0
-        assert not Path(kubeconfig).exists()
+        assert not folder.exists()
 
 
 def children_of(pid: int) -> list[int]:

@@ -70,7 +70,7 @@ def test_an_unfit_program_on_path_is_passed_over_and_named(tmp_path):
     environ = {"PATH": str(tmp_path / "path"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     found = find_binaries(("kubectl",), environ)
     assert found.missing(("kubectl",)) == ("kubectl",)
-    assert found.rejected == ("kubectl on PATH is left alone: it is version 1.32, not within one minor of 1.36.",)
+    assert found.rejected == ("kubectl on PATH is not used here: it is version 1.32, not within one minor of 1.36.",)
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,9 @@ def test_the_drawing_is_xml_with_a_frame_each_and_keeps_columns():
     assert f"animation:play {1.6 + LAST_SECONDS:.2f}s" in style, "a long pause is cut"
 
 
-def test_a_folder_of_temporary_files_is_taken_out():
-    (frame,) = plain([Frame(((Run(0, "export KUBECONFIG=/dev/shm/x-1/kubeconfig"),),), 1.0)])
-    assert texts(frame) == ["export KUBECONFIG=kubeconfig"]
+def test_a_folder_of_temporary_files_has_one_name_in_every_recording():
+    (frame,) = plain([Frame(((Run(0, "export PATH=/dev/shm/gpucloud-control-plane-1x_/bin:$PATH"),),), 1.0)])
+    assert texts(frame) == ["export PATH=/tmp/demo/bin:$PATH"]
 
 
 @pytest.mark.parametrize("name", ["demo", "status"])

@@ -12,6 +12,7 @@ from controlplane.choice import Way
 from controlplane.errors import ControlPlaneError
 from controlplane.obtain import choose, needed_binaries, obtain_binaries, obtain_kubectl
 from controlplane.plane import ControlPlane
+from controlplane.shell import exports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,9 @@ def up(*, controller_manager: bool, audit: bool) -> None:
             print(f"control plane: {plane.how}")
             if plane.audit_log:
                 print(f"audit log: {plane.audit_log}")
-            print(f"export KUBECONFIG={plane.kubeconfig}")
+            print("In another terminal:")
+            for name, value in exports(plane.folder, plane.kubeconfig, {"kubectl": plane.kubectl}).items():
+                print(f"export {name}={value}")
             print("Ctrl-C ends it.", flush=True)
             signal.pause()
     except KeyboardInterrupt:
@@ -47,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m controlplane", description="A real Kubernetes control plane on loopback.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("ensure", help="find, download or build the programs (slow once, then instant)")
-    run = commands.add_parser("up", help="run a control plane until Ctrl-C and print its KUBECONFIG")
+    run = commands.add_parser("up", help="run a control plane until Ctrl-C and print what to export")
     run.add_argument("--controller-manager", action="store_true", help="also empty deleted namespaces and collect garbage")
     run.add_argument("--audit", action="store_true", help="write an audit log")
     args = parser.parse_args(argv)

@@ -71,7 +71,7 @@ def _on_path(name: str, environ: Mapping[str, str], rejected: list[str]) -> list
     if found is None:
         return []
     if why := why_unfit(name, says(found, *version_arguments(name))):
-        rejected.append(f"{name} on PATH is left alone: {why}.")
+        rejected.append(f"{name} on PATH is not used here: {why}.")
         return []
     return [("PATH", Path(found))]
 

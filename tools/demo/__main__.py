@@ -12,36 +12,17 @@ from typing import TYPE_CHECKING
 
 from controlplane import ControlPlaneError
 from controlplane.supervisor import end_with_parent
-from demo import view
+from demo import kept, view
 from demo.errors import DemoError
-from demo.processes import REPOSITORY, Stage
+from demo.processes import OPERATOR, REPOSITORY, Stage
 from demo.screen import screen
-from demo.story import MANIFESTS, SECRET, Story
+from demo.story import MANIFESTS, Story, make_secret
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LOGS = Path("out") / "demo"
-PLUGIN = Path(sys.executable).parent  # kubectl-gpucloud is installed beside the interpreter
 INTERRUPTED = 130  # as a shell says it of Ctrl-C
-TO_TRY = """
-  kubectl gpucloud status
-  kubectl describe gpuvm worker
-  kubectl gpucloud stop worker --wait
-  kubectl gpucloud start worker --wait
-  kubectl gpucloud offers --available
-
-Delete all of it in one go, see that the cloud has no VM and no snapshot left ("vms":[] and "snapshots":[]), and bring it all
-back:
-
-  kubectl delete gpucloud --all
-  curl {cloud}/_sim/world
-  kubectl apply {manifests}
-  kubectl wait gpucloud --all --for=condition=Ready --timeout=3m
-
-The Secret stays. If you delete it, too, this makes it again:
-
-  kubectl create secret generic {secret} --from-file=apikey={key_file}"""
 
 
 def tell(stage: Stage, *, keep: bool) -> None:
@@ -56,31 +37,25 @@ def tell(stage: Stage, *, keep: bool) -> None:
         except DemoError as error:
             raise DemoError("\n".join([str(error), *_last_status(story)])) from error
     if keep:
-        _hold(stage, story.cloud)
+        print(_kept(stage, story.cloud, output.width), flush=True)
+        with suppress(KeyboardInterrupt):  # the end that was announced
+            signal.pause()
 
 
 def _last_status(story: Story) -> list[str]:
     return [line.text for line in view.table(list(story.rows.values()), datetime.now(UTC))]
 
 
-def _hold(stage: Stage, cloud: str) -> None:
-    print(kept(stage, cloud))
-    print(f"\nThe operator's log: {stage.log('operator')}", flush=True)
-    with suppress(KeyboardInterrupt):  # the end that was announced
-        signal.pause()
-
-
-def kept(stage: Stage, cloud: str) -> str:
-    """What to type in another terminal: the variables that kubectl, the plugin and the documents need, and what to try."""
-    exports = {
-        "KUBECONFIG": str(stage.kubeconfig),
-        "PATH": f"{stage.plane.kubectl.parent}:{PLUGIN}:$PATH",
-        "GPUCLOUD_ENDPOINT": f"default={cloud}",
-    }
-    lines = ["", "Everything runs until Ctrl-C. In another terminal:", "", f"  cd {REPOSITORY}"]
-    lines += [f"  export {name}={value}" for name, value in exports.items()]
-    names = {"cloud": cloud, "manifests": " ".join(MANIFESTS), "secret": SECRET, "key_file": stage.key_file}
-    return "\n".join([*lines, TO_TRY.format(**names)])
+def _kept(stage: Stage, cloud: str, width: int) -> str:
+    return kept.text(
+        width,
+        {**stage.exports, "GPUCLOUD_ENDPOINT": f"default={cloud}"},
+        str(REPOSITORY),
+        cloud=cloud,
+        manifests=" ".join(MANIFESTS),
+        secret=" ".join(["kubectl", *make_secret(stage)]),
+        log=str(stage.log(OPERATOR)),
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

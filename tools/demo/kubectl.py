@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controlplane.supervisor import dying_with_parent
@@ -18,6 +17,7 @@ from demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from demo.screen import Screen
 
@@ -37,36 +37,31 @@ class Kubectl:
         # Its discovery cache lives and dies with the kubeconfig's folder, never in the home of whoever runs the demo.
         self._env = {**os.environ, "KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(kubeconfig.parent / "cache")}
 
-    def __call__(self, *words: str, stdin: Path | None = None) -> str:
+    def __call__(self, *words: str) -> str:
         """Announce a command, run it, show and return what it prints.
 
         Raises:
             DemoError: it fails, or does not end in time.
         """
-        typed = shlex.join(["kubectl", *words])
-        self._screen.command(typed if stdin is None else f"{typed} < {stdin.name}")
-        printed = self.quietly(*words, stdin=stdin)
+        self._screen.command(shlex.join(["kubectl", *words]))
+        printed = self.quietly(*words)
         if words[0] in WAITING:
             self._tick()  # what it waited for comes before what it says
         self._screen.output(printed)
         return printed
 
-    def quietly(self, *words: str, stdin: Path | None = None) -> str:
+    def quietly(self, *words: str) -> str:
         """Run a command that is no part of the story.
 
         Raises:
             DemoError: as above.
         """
-        with (
-            tempfile.TemporaryFile("w+") as out,
-            tempfile.TemporaryFile("w+") as err,
-            Path(os.devnull if stdin is None else stdin).open("rb") as given,
-        ):
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             process = subprocess.Popen(  # noqa: S603  # kubectl, with the words of the story
                 [str(self._program), *words],
                 cwd=self._folder,
                 env=self._env,
-                stdin=given,
+                stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 # This process has one thread, and the hook calls only prctl and getppid.

@@ -11,19 +11,21 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import product
-from controlplane import ControlPlane
+from controlplane import ControlPlane, shell
 from controlplane.supervised import Supervised
 from demo import watch
 from demo.errors import DemoError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+PROGRAMS = Path(sys.executable).parent  # gpucloud and its plugin are installed beside the interpreter
 REPOSITORY = Path(__file__).parents[2]
 SIM, OPERATOR = "sim", "operator"
 NAMESPACE = "gpucloud-demo"
@@ -47,7 +49,15 @@ class Stage:
         self.folder = self._children.folder
         self.kubeconfig = _private(self.folder / "kubeconfig", _scoped(_read(self.plane.kubeconfig)))
         self.key_file = _private(self.folder / "api-key", secrets.token_urlsafe(24))
+        programs = {name: PROGRAMS / name for name in ("gpucloud", "kubectl-gpucloud", "kubectl_complete-gpucloud")}
+        self.exports = shell.exports(self.folder, self.kubeconfig, {"kubectl": self.plane.kubectl, **programs})
         self._started: list[str] = []
+
+    @property
+    def cloud_words(self) -> list[str]:
+        """The words after ``gpucloud`` that start the simulated cloud."""
+        flags: dict[str, object] = {"--port": 0, "--provision-seconds": PROVISION_SECONDS, "--api-key-file": self.key_file}
+        return ["sim", *(str(word) for pair in flags.items() for word in pair)]
 
     def start_cloud(self) -> str:
         """Start the simulated cloud and return its base URL.
@@ -55,24 +65,34 @@ class Stage:
         Raises:
             DemoError: it ended, or says nothing in time.
         """
-        flags: dict[str, object] = {"--host": "127.0.0.1", "--port": 0, "--provision-seconds": PROVISION_SECONDS}
-        self._start(SIM, [*_gpucloud("sim", flags), "--api-key-file", str(self.key_file)])
+        self._start(SIM, _gpucloud(self.cloud_words))
         return self._wait_for_line(SIM, _SIM_READY).split(_SIM_READY, 1)[1].split()[0]
 
-    def start_operator(self, cloud: str, token: str) -> None:
-        """Start the operator for the namespace of the demo, as the user whose token this is, and wait until it serves.
+    @property
+    def operator_kubeconfig(self) -> Path:
+        """What the operator logs in to the apiserver with."""
+        return self.folder / "operator.kubeconfig"
+
+    def operator_words(self, cloud: str) -> list[str]:
+        """The words after ``gpucloud`` that start the operator for the namespace of the demo.
 
         It gets no credential of the cloud: objects bring theirs.
+        """
+        flags: dict[str, object] = {"--endpoint": f"default={cloud}", "--namespace": NAMESPACE, "--poll-pending-seconds": 1}
+        ports: dict[str, object] = {"--metrics-port": 0, "--health-port": 0}
+        return ["operator", *(str(word) for pair in (flags | ports).items() for word in pair)]
+
+    def start_operator(self, cloud: str, token: str) -> None:
+        """Start the operator as the user whose token this is, and wait until it serves.
 
         Raises:
             DemoError: as above.
         """
         config = _read(self.plane.kubeconfig)
-        kubeconfig = _private(self.folder / "operator.kubeconfig", {**config, "users": [_user(config, token)]})
+        _private(self.operator_kubeconfig, {**config, "users": [_user(config, token)]})
         inherited = [word for name in os.environ if name.startswith("GPUCLOUD_") for word in ("-u", name)]
-        flags: dict[str, object] = {"--endpoint": f"default={cloud}", "--namespace": NAMESPACE, "--poll-pending-seconds": 1}
-        ports: dict[str, object] = {"--metrics-port": 0, "--health-port": 0}
-        self._start(OPERATOR, ["env", *inherited, f"KUBECONFIG={kubeconfig}", *_gpucloud("operator", flags | ports)])
+        with_it = f"KUBECONFIG={self.operator_kubeconfig}"
+        self._start(OPERATOR, ["env", *inherited, with_it, *_gpucloud(self.operator_words(cloud))])
         self._wait_for_line(OPERATOR, _OPERATOR_READY)
 
     def start_watches(self) -> list[watch.Watch]:
@@ -118,7 +138,7 @@ class Stage:
 
     def _kubectl(self) -> list[str]:
         """Return the first words of a kubectl command; its cache is ours too, never in the home of whoever runs this."""
-        cache = f"KUBECACHEDIR={self.folder / 'cache'}"
+        cache = f"KUBECACHEDIR={self.exports['KUBECACHEDIR']}"
         return ["env", cache, str(self.plane.kubectl), f"--kubeconfig={self.kubeconfig}"]
 
     def _wait_for_line(self, name: str, text: str) -> str:
@@ -136,8 +156,9 @@ class Stage:
         self._started.append(name)
 
 
-def _gpucloud(command: str, flags: Mapping[str, object]) -> list[str]:
-    return [*product.command(command), *(str(word) for pair in flags.items() for word in pair)]
+def _gpucloud(words: Sequence[str]) -> list[str]:
+    command, *flags = words
+    return [*product.command(command), *flags]
 
 
 def _read(kubeconfig: Path) -> dict[str, Any]:

@@ -6,8 +6,8 @@ It must not know the story, nor read objects.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-import textwrap
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, Self
@@ -16,16 +16,22 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from demo import view
+from demo import layout, view
 
 if TYPE_CHECKING:
     from demo.view import Key, Line, Row
 
+NARROW = 80  # columns, where the width is unknown
+PROMPT = "$ "
 STYLES = {"heading": "bold", "good": "green", "busy": "yellow", "bad": "bold red", "note": "dim"}
 
 
 class Screen(Protocol):
-    """What both kinds of output can do."""
+    """What both kinds of output can do. ``width`` is in columns."""
+
+    @property
+    def width(self) -> int:
+        """How wide it is."""
 
     def say(self, text: str) -> None:
         """Print a sentence of the story."""
@@ -49,28 +55,29 @@ class Screen(Protocol):
 def screen() -> Screen:
     """Choose by what standard output is."""
     live = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-    return TerminalScreen() if live else LogScreen()
+    return TerminalScreen() if live else LogScreen(shutil.get_terminal_size((NARROW, 0)).columns)
 
 
 class LogScreen:
-    """Plain lines of at most ``view.WIDTH`` columns, without control characters."""
+    """Plain lines without control characters."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = NARROW) -> None:
+        self.width = width
         self._began = time.monotonic()
         self._rows: dict[Key, Row] = {}
 
     def say(self, text: str) -> None:
         """Print a sentence, wrapped."""
-        print("\n" + "\n".join(wrapped(text)), flush=True)
+        print("\n".join(["", *layout.prose(text, self.width)]), flush=True)
 
     def command(self, text: str) -> None:
         """Print a command as it would be typed."""
-        print(f"$ {text}", flush=True)
+        print("\n".join(layout.command(text, self.width, PROMPT)), flush=True)
 
     def output(self, text: str) -> None:
         """Print what a command printed."""
         for line in text.splitlines():
-            print(view.cut(line), flush=True)
+            print("\n".join(layout.printed(line, self.width)), flush=True)
 
     def show(self, rows: dict[Key, Row]) -> None:
         """Print only what has changed."""
@@ -94,18 +101,26 @@ class TerminalScreen:
         self._live = Live(console=self._console, auto_refresh=False)
         self._shown: list[Line] = []
 
+    @property
+    def width(self) -> int:
+        """How wide the terminal is now."""
+        return self._console.width
+
     def say(self, text: str) -> None:
         """Print a sentence above the table."""
-        self._console.print("\n" + "\n".join(wrapped(text)), style="bold")
+        self._console.print("\n".join(["", *layout.prose(text, self.width)]), style="bold")
 
     def command(self, text: str) -> None:
         """Print a command above the table."""
-        self._console.print(Text("$ ", "dim") + Text(text, "cyan"))
+        for line in layout.command(text, self.width, PROMPT):
+            shown = Text(line, "cyan")
+            shown.stylize("dim", 0, len(PROMPT))
+            self._console.print(shown, soft_wrap=True)  # a word wider than the terminal is broken by that, and pastes whole
 
     def output(self, text: str) -> None:
         """Print what a command printed above the table."""
         for line in text.splitlines():
-            self._console.print(Text(view.cut(line)))
+            self._console.print("\n".join(layout.printed(line, self.width)))
 
     def show(self, rows: dict[Key, Row]) -> None:
         """Redraw the table, if anything in it looks different now."""
@@ -120,11 +135,6 @@ class TerminalScreen:
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
-
-
-def wrapped(text: str) -> list[str]:
-    """Break each line of a text at the width."""
-    return [part for line in text.splitlines() for part in textwrap.wrap(line, view.WIDTH, break_on_hyphens=False) or [""]]
 
 
 def _styled(line: Line) -> Text:

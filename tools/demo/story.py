@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ class Story:
         self._until(lambda: self._reason(ACCOUNT) == "SecretNotFound", "the account waits for its Secret")
         self._until(lambda: self._reason(WORKER) == "AccountNotReady", "the VM of the snapshot waits for the account")
         self._screen.say("The Secret arrives, and the order sorts itself out: account, VPC, VM, snapshot, VM.")
-        self._kubectl("create", "secret", "generic", SECRET, "--from-file=apikey=/dev/stdin", stdin=self._stage.key_file)
+        self._kubectl(*make_secret(self._stage))
         self._kubectl("wait", ALL, "--all", "--for=condition=Ready", PATIENCE)
         self._kubectl("get", ALL)
 
@@ -97,24 +98,37 @@ class Story:
 
     def _install(self) -> None:
         plane = self._stage.plane
-        self._screen.say(f"A Kubernetes control plane is up ({plane.how}).")
-        self._screen.output(f"export KUBECONFIG={self._stage.kubeconfig}")
+        self._screen.say(
+            f"A Kubernetes control plane is up ({plane.how}). While it runs, you could type every command of this demo "
+            "yourself, after these exports:"
+        )
+        for name, value in self._stage.exports.items():
+            self._screen.command(f"export {name}={value}")
         self._kubectl("create", "namespace", NAMESPACE)
         self._stage.own_namespace()
         self._kubectl("apply", "-f", "crds/")
         self._until(self._definitions_have_conditions, "the definitions have conditions")  # else kubectl wait fails at once
         self._kubectl("wait", "--for=condition=Established", "-f", "crds/", PATIENCE)
-        self.cloud = self._stage.start_cloud()
+        self._start_cloud()
+        self._start_operator()
+        self._watches = self._stage.start_watches()
+
+    def _start_cloud(self) -> None:
         self._screen.say(
-            f"A simulated GPU cloud is up; a VM takes {PROVISION_SECONDS} seconds. The operator joins it, without a credential "
-            "of its own:"
+            f"A simulated GPU cloud. It accepts the API key in this file, and starts a VM in {PROVISION_SECONDS} seconds:"
         )
+        self._screen.command(shlex.join(["gpucloud", *self._stage.cloud_words]))
+        self.cloud = self._stage.start_cloud()
+        self._screen.output(f"gpucloud sim listening on {self.cloud}")
+
+    def _start_operator(self) -> None:
+        self._screen.say("The operator runs with a token of this service account, and without a credential of the cloud:")
         self._kubectl("apply", "-f", "deploy/examples/operator-rbac.yaml")
-        self._screen.command(f"gpucloud operator --endpoint default={self.cloud} --namespace {NAMESPACE}")
         name, namespace = OPERATOR
         token = self._kubectl.quietly("create", "token", name, f"--namespace={namespace}", "--duration=24h")
+        started = shlex.join(["gpucloud", *self._stage.operator_words(self.cloud)])
+        self._screen.command(f"KUBECONFIG={self._stage.operator_kubeconfig} {started}")
         self._stage.start_operator(self.cloud, token.strip())
-        self._watches = self._stage.start_watches()
 
     def _definitions_have_conditions(self) -> bool:
         items = json.loads(self._kubectl.quietly("get", "-f", "crds/", "-o", "json"))["items"]  # a jsonpath fails without them
@@ -149,3 +163,8 @@ class Story:
             self.rows = {shown.key: shown for shown in map(view.row, objects)}
         if self._watches:
             self._screen.show(self.rows)
+
+
+def make_secret(stage: Stage) -> tuple[str, ...]:
+    """What follows kubectl to make the Secret of the account."""
+    return ("create", "secret", "generic", SECRET, f"--from-file=apikey={stage.key_file}")

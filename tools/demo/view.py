@@ -100,9 +100,9 @@ def age(one: Row, now: datetime) -> str:
     return f"{seconds}s" if seconds < 120 else f"{seconds // 60}m"
 
 
-def cut(text: str) -> str:
+def cut(text: str, width: int = WIDTH) -> str:
     """Keep a line within the width; an ellipsis shows that there was more."""
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _message(text: str, indent: str) -> list[str]:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controlplane import ControlPlaneError
-from demo.__main__ import PLUGIN
 from demo.errors import DemoError
 from demo.processes import OPERATOR, REPOSITORY, Stage
 from demo.screen import LogScreen
@@ -39,7 +38,8 @@ DAY = (
     ("kubectl gpucloud start worker --wait", 30),
     ("kubectl delete gpuvm train", 20),
 )
-SCRATCH = re.compile(r"/\S*/(?=kubeconfig)")  # where temporary files are differs from machine to machine
+FOLDER = "/tmp/demo"  # noqa: S108 - a name in a picture, nothing is written
+SCRATCH = re.compile(r"/[\w./-]*/gpucloud-control-plane-[^/\s]+")  # differs from machine to machine, and from run to run
 
 
 class Silent(LogScreen):
@@ -100,8 +100,8 @@ def dashboard() -> str:
 
 def _environment(stage: Stage, story: Story) -> dict[str, str]:
     """Return the environment of a user of the demo's cluster."""
-    path = f"{stage.plane.kubectl.parent}:{PLUGIN}:{os.environ['PATH']}"
-    return {**os.environ, "KUBECONFIG": str(stage.kubeconfig), "PATH": path, "GPUCLOUD_ENDPOINT": f"default={story.cloud}"}
+    path = stage.exports["PATH"].replace("$PATH", os.environ["PATH"])
+    return {**os.environ, **stage.exports, "PATH": path, "GPUCLOUD_ENDPOINT": f"default={story.cloud}"}
 
 
 def _film(terminal: Terminal, title: str) -> str:
@@ -109,9 +109,12 @@ def _film(terminal: Terminal, title: str) -> str:
 
 
 def plain(frames: list[Frame]) -> list[Frame]:
-    """Take the folders of temporary files out of what is shown."""
+    """Give the folders of temporary files one name in what is shown."""
     return [
-        replace(frame, lines=tuple(tuple(replace(run, text=SCRATCH.sub("", run.text)) for run in line) for line in frame.lines))
+        replace(
+            frame,
+            lines=tuple(tuple(replace(run, text=SCRATCH.sub(FOLDER, run.text)) for run in line) for line in frame.lines),
+        )
         for frame in frames
     ]
 
