@@ -31,7 +31,7 @@ def test_commands_are_the_same_at_every_width(width):
         *(["export", f"{name}={EXPORTS[name]}"] for name in ("KUBECONFIG", "PATH")),
     ]
     assert shlex.split(SECRET) in found
-    assert ["curl", f"{CLOUD}/_sim/world"] in found
+    assert ["curl", f"{CLOUD}/_sim/world;", "echo"] in found
 
 
 def test_only_what_cannot_be_broken_is_wider():

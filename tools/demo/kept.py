@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 _INDENT = "  "  # of a command, in the text and as it is printed
 _TEXT = """
-Everything runs until Ctrl-C. Type these lines in another terminal. There kubectl is then the one of the demo, with the plugin \
-and the demo's cluster; all other terminals keep yours.
+Everything runs until Ctrl-C. Type these lines in another terminal, which you close at the end. There kubectl is then the one \
+of the demo, with the plugin and the demo's cluster; all other terminals keep yours.
 
 {exports}
 
@@ -28,7 +28,7 @@ Delete all of it in one go, see that the cloud has no VM and no snapshot left ("
 back:
 
   kubectl delete gpucloud --all
-  curl {cloud}/_sim/world
+  curl {cloud}/_sim/world; echo
   kubectl apply {manifests}
   kubectl wait gpucloud --all --for=condition=Ready --timeout=3m
 
