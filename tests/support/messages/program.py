@@ -7,10 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "operator" / "gpucloud"
@@ -36,14 +32,14 @@ class Scope:
     module: Module
     outer: Scope | None = None
 
-    def nodes(self) -> Iterator[ast.AST]:
+    def nodes(self) -> tuple[ast.AST, ...]:
         """What belongs to this scope and to no definition within it; the definitions themselves included."""
-        waiting = list(ast.iter_child_nodes(self.node))
-        while waiting:
-            node = waiting.pop(0)
-            yield node
-            if not isinstance(node, DEFINITIONS):
-                waiting[:0] = ast.iter_child_nodes(node)
+        return _nodes(self.node)
+
+    def definition(self, name: str, kinds: tuple[type[ast.AST], ...] = DEFINITIONS) -> Scope | None:
+        """The first definition of this name in the scope."""
+        found = (one for one in _definitions(self.node) if isinstance(one, kinds) and one.name == name)
+        return next(map(scope_of, found), None)
 
     def parameters(self) -> list[ast.arg]:
         """The parameters of a function, in their order."""
@@ -51,6 +47,23 @@ class Scope:
             return []
         given = self.node.args
         return [*given.posonlyargs, *given.args, *given.kwonlyargs]
+
+
+@cache
+def _nodes(opening: ast.AST) -> tuple[ast.AST, ...]:
+    found = []
+    waiting = [*ast.iter_child_nodes(opening)]
+    waiting.reverse()
+    while waiting:
+        found.append(waiting.pop())
+        if not isinstance(found[-1], DEFINITIONS):
+            waiting += reversed([*ast.iter_child_nodes(found[-1])])
+    return tuple(found)
+
+
+@cache
+def _definitions(opening: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(node for node in _nodes(opening) if isinstance(node, DEFINITIONS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +100,18 @@ def scopes() -> tuple[Scope, ...]:
         while waiting:
             scope = waiting.pop(0)
             found.append(scope)
-            waiting[:0] = [Scope(node, module, scope) for node in scope.nodes() if isinstance(node, DEFINITIONS)]
+            waiting[:0] = [Scope(node, module, scope) for node in _definitions(scope.node)]
     return tuple(found)
 
 
 @cache
+def _by_node() -> dict[ast.AST, Scope]:
+    return {scope.node: scope for scope in scopes()}
+
+
 def scope_of(node: ast.AST) -> Scope:
     """The scope that a definition opens."""
-    return next(scope for scope in scopes() if scope.node is node)
+    return _by_node()[node]
 
 
 def module_named(dotted: str) -> Module | None:
@@ -125,9 +142,9 @@ def called(call: ast.Call, scope: Scope) -> Scope | None:
         case ast.Name(id=name):
             place: Scope | None = scope
             while place is not None and not isinstance(place.node, ast.Module):
-                inner = next((one for one in place.nodes() if isinstance(one, DEFINITIONS) and one.name == name), None)
+                inner = place.definition(name)
                 if inner is not None and not isinstance(place.node, ast.ClassDef):
-                    return scope_of(inner)
+                    return inner
                 place = place.outer
             return defined(name, scope.module)
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
@@ -142,9 +159,7 @@ def _method(name: str, scope: Scope) -> Scope | None:
     place: Scope | None = scope
     while place is not None and not isinstance(place.node, ast.ClassDef):
         place = place.outer
-    if place is None:
-        return None
-    return next((scope_of(one) for one in place.nodes() if isinstance(one, FUNCTIONS) and one.name == name), None)
+    return place.definition(name, FUNCTIONS) if place is not None else None
 
 
 @cache

@@ -169,6 +169,8 @@ def _family(node: ast.Call, scope: Scope) -> list[str]:
 def _shown_by(node: ast.Call, scope: Scope) -> str:
     """Who is given a text by this call; empty if it is nobody that shows it to people."""
     name = next((name for name in _family(node, scope) if name in SHOWN), "")
+    if not name:
+        return ""
     place = scope.module.place
     hidden = {
         "ValueError": not place.startswith(_CHECKS_INPUT),
