@@ -11,7 +11,8 @@ SERVED := --extra operator --extra sim # what the image holds, as in the Dockerf
 CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # Temporary files, uv's locks among them, live in a folder of its own, which goes with the command, interrupted or not.
 TIDY = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT
-PYTEST = $(TIDY) && TMPDIR="$$t" $(RUN)/python -m pytest
+# What one worker of a run has compiled no other one compiles again, whatever the shell says.
+PYTEST = $(TIDY) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest
 
 .PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
