@@ -7,6 +7,7 @@ warning about it fails whichever test the garbage collector hits.
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 
 import pytest
@@ -25,6 +26,17 @@ def pytest_configure(config):
     """Children must be stopped by an interrupt even where a shell started us in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(RightsOfARun(), PLUGIN)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays until the end: the garbage collector need not go through it, now or during the tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items):
