@@ -6,6 +6,7 @@ longer than any call can be under way, or when an Event says so.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,12 @@ class Collecting:
         self._born[process.name] = self._world.loop.time()
 
     def last_birth(self) -> float:
-        """When the last process began, which has to look at everything first."""
+        """When the last process began, which has to look at everything first; infinite while one is yet to begin.
+
+        The last of all processes is always followed by another.
+        """
+        if not any(replica.process.alive for replica in self._world.replicas):
+            return math.inf
         return max(self._born.values(), default=0.0)
 
     def slept(self) -> None:

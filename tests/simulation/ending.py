@@ -134,10 +134,14 @@ async def _delete_everything(world: World, of: Judge) -> None:
 
 
 def _late(world: World, of: Judge, began: float) -> Iterator[str]:
-    """What is gone from the cloud by our own call is let go after two listings: a listing that hung is given up before them."""
+    """What is gone from the cloud by our own call is let go after two listings: a listing that hung is given up before them.
+
+    Where the process that sent the call was killed, by those of the next one.
+    """
     prompt = PROMPT_SECONDS + 5 * world.grace
+    begun = max(of.collecting.last_birth(), world.healed_at + CALL_SECONDS)
     for uid, gone in of.vanished.items():
-        life, listed = of.books.lives[uid], max(gone, world.healed_at + CALL_SECONDS)
+        life, listed = of.books.lives[uid], max(gone, begun)
         if gone >= began and life.let_go_at > listed + prompt and not life.touched:
             yield f"{life.name} was let go {life.let_go_at - gone:.0f} s after its thing was gone from the cloud"
 

@@ -117,8 +117,6 @@ class World:
         self.tell("world", "faults are over")
         for replica in self.replicas:
             self.wake(replica.process)
-            if not replica.process.alive and not replica.dead_for_good:
-                pass  # it is about to be started again
         await self.judge.end()
 
     def _bury(self) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from gpucloud.reconcile.naming import external_name
 from gpucloud.sim.messages import Request
-from simulation.process import Process
+from simulation import ending
+from simulation.process import PROCESS, Process
 from support.court import SIGNED
 
 COLLECTS = {"collect_orphans": True, "orphan_age_seconds": 100.0, "orphan_scan_seconds": 50.0}
@@ -274,3 +275,24 @@ def test_what_stands_in_another_cluster_than_what_is_recorded_has_no_owner(court
     it.passes(150)
     event(it, "Orphan", f"The VM 'a-x' in VPC 'acme' of cluster {told!r} was made by this installation for a GpuVM named 'a'.")
     assert [one for one in it.oracles if one == "misreported"] == found
+
+
+@pytest.mark.parametrize(("tells", "found"), [(True, []), (False, ["leak"])])
+def test_what_belongs_to_nobody_is_told_by_the_process_that_is_yet_to_start(courts, tells, found):
+    """Seed 92270543: a killed process was followed by the next one 90 s later, and its object was stripped meanwhile."""
+    it = courts(orphan_scan_seconds=30.0)
+    thing, world, starts, looked = abandoned(it), it.world, 100.0, 60.0
+
+    def start():
+        world.replicas[0].process = it.operator
+        it.judge.collecting.began(it.operator)
+
+    async def end():
+        PROCESS.set(world.loop.world)
+        await ending._orphans(world, it.judge)
+
+    world.later(starts, start)
+    if tells:
+        world.later(starts + looked, event, it, "Orphan", f"The VM {thing!r} was made by this installation.")
+    world.loop.run_until_complete(end())
+    assert it.oracles == found

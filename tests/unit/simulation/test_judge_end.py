@@ -80,11 +80,22 @@ def test_whoever_waits_for_room_is_bought_when_the_last_of_the_others_has_gone(l
     assert ending._patience(it.world, it.judge) == patience
 
 
-@pytest.mark.parametrize(("healed", "after", "late"), [(0, 150, False), (0, 170, True), (950, 170, False), (950, 200, True)])
-def test_what_was_destroyed_is_let_go_promptly_but_a_call_that_hung_is_waited_out(court, healed, after, late):
-    """Seed 602249: the faults had ended a moment before, and a listing had hung since then."""
+@pytest.mark.parametrize(
+    ("healed", "began", "after", "late"),
+    [
+        pytest.param(0, 0, 150, False, id="promptly"),
+        pytest.param(0, 0, 170, True, id="late"),
+        pytest.param(950, 0, 170, False, id="seed 602249: the faults had ended a moment before, and a listing had hung since then"),
+        pytest.param(950, 0, 200, True, id="late after a listing that hung"),
+        pytest.param(0, 1040, 200, False, id="the process that sent the call was killed, and the next one began 70 s after its end"),
+        pytest.param(0, 1040, 240, True, id="late after another process began"),
+    ],
+)
+def test_what_was_destroyed_is_let_go_promptly_by_a_process_that_can_list(court, healed, began, after, late):
     item = court.bought()
     life, gone = court.judge.books.lives[item["metadata"]["uid"]], 970.0
+    court.world.replicas[0].process = court.operator
+    court.judge.collecting._born[court.operator.name] = float(began)
     court.world.healed_at, court.judge.vanished[life.uid], life.let_go_at = float(healed), gone, gone + after
     assert bool(list(ending._late(court.world, court.judge, gone - 1.0))) == late
 
