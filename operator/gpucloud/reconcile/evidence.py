@@ -14,7 +14,16 @@ from gpucloud.reconcile import continuity
 from gpucloud.reconcile.continuity import Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.order import BEING_MADE, OUTSTANDING, TrackedOrder, after_event, is_unproven, may_exist, unordered
+from gpucloud.reconcile.order import (
+    BEING_MADE,
+    OUTSTANDING,
+    TrackedOrder,
+    after_event,
+    is_unproven,
+    is_unrecorded,
+    may_exist,
+    unordered,
+)
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
 from gpucloud.reconcile.text import abridged
@@ -42,6 +51,7 @@ class Proofs:
     likeness: Likeness = Likeness.SAME  # to what the status records of it: addresses, time of creation
     markable: bool = True  # names of this kind can bear a fingerprint, so that a chosen one proves less
     spared: bool = False  # nothing asks for its destruction: the object is not being deleted, and it has not failed
+    movable: bool = False  # the spec names several places for it, or may have named another one before an edit
 
 
 def shown_from(tracked: TrackedOrder) -> float:
@@ -86,13 +96,16 @@ def may_be_anywhere(tracked: TrackedOrder, history: CallHistory) -> bool:
     return tracked.sightings.last is None or cloud_placement(tracked.order) is not None
 
 
-def search_from(history: CallHistory, grace: float) -> float:
-    """Return the mono time from which listings tell where an object that is being deleted may have a resource.
+def search_times(tracked: TrackedOrder, history: CallHistory, proofs: Proofs) -> tuple[float, ...]:
+    """Return the mono times from which listings of every cluster count before an object that is being deleted is let go.
 
-    Another process may have ordered it a moment before this one began.
+    Another process may have ordered its resource a moment before this one began. If no record tells where, and whether that was
+    accepted, it is searched for again when what was accepted must have shown.
     """
-    began = history.first_seen + grace
-    return began if history.deletion_seen is None else max(began, history.deletion_seen)
+    began = history.first_seen + proofs.grace
+    first = began if history.deletion_seen is None else max(began, history.deletion_seen)
+    shown = status_lost_until(history.first_seen, proofs.grace)
+    return (first, shown) if first < shown and proofs.movable and is_unrecorded(tracked.order) else (first,)
 
 
 def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, now: Now, first_seen: float) -> TrackedOrder:

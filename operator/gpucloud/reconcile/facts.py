@@ -247,6 +247,11 @@ class ObjectFacts:
     deleted_at: datetime | None = None  # when deletion was requested, by the apiserver's clock
     created_at: datetime | None = None  # by the same clock
 
+    @property
+    def may_be_edited(self) -> bool:
+        """Whether the spec may have been edited since its creation; the deletion of the object raises the generation, too."""
+        return self.generation > 1 + self.deleting
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

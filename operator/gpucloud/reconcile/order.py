@@ -92,6 +92,14 @@ def is_unproven(order: Order | None, *, proves_owner: bool) -> bool:
     return order is not None and order.state is OrderState.UNCLEAR and order.cloud_id is None and not proves_owner
 
 
+def is_unrecorded(order: Order | None) -> bool:
+    """Whether no record tells what was ordered: there is none, or one that was made only to destroy whatever there may be."""
+    if order is None:
+        return True
+    destroyed = order.state in {OrderState.DESTROYING, OrderState.GONE}
+    return destroyed and order.recorded_at is None and order.cloud_id is None
+
+
 def being_made(order: Order | None) -> bool:
     """Whether the resource is ordered, or about to be, and was not listed yet."""
     return order is not None and order.state in BEING_MADE

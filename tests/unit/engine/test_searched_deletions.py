@@ -163,17 +163,29 @@ async def test_another_object_that_asks_to_adopt_it_does_not_keep_it(it):
     assert it.cloud.vms == {}
 
 
-@pytest.mark.parametrize("late", [10.0, 25.0])
-async def test_what_was_ordered_a_moment_before_the_process_began_is_waited_for(it, late):
-    """The order of another process shows a while after its answer."""
+@pytest.mark.parametrize(
+    ("status", "late", "restarted_after"),
+    [
+        pytest.param(NOT_ORDERED, 10.0, None, id="nothing was ordered, it says"),
+        pytest.param(NOT_ORDERED, 25.0, None, id="and the cloud lists late"),
+        pytest.param({}, 25.0, None, id="the status is lost"),
+        pytest.param({}, 290.0, None, id="seed 92262673: what was accepted shows after nearly ten graces"),
+        pytest.param({}, 290.0, 200.0, id="the process that began to look for it ends"),
+    ],
+)
+async def test_what_was_ordered_a_moment_before_the_process_began_is_waited_for(it, status, late, restarted_after):
+    """The order of another process shows a while after its answer. A lost record may have told of an accepted one."""
     it.cloud.lag = late
     await it.apply()
     await it.until(lambda: it.cloud.vms)
     body = it.kube.bodies["u-train"]
-    body["status"], body["spec"]["cluster"] = NOT_ORDERED, "Hou1"
-    body["metadata"] |= GOING
+    body["status"], body["spec"]["cluster"] = status, "Hou1"
+    body["metadata"] |= GOING | {"generation": 3}  # created, edited, deleted
     await it.start()
-    await it.until(lambda: it.gone, 600)
+    if restarted_after is not None:
+        await asyncio.sleep(restarted_after)
+        await it.start()
+    await it.until(lambda: it.gone, 900)
     assert it.cloud.vms == {}
 
 

@@ -97,10 +97,32 @@ def test_whether_a_record_tells_where_to_look(tracked, history, anywhere, why):
     assert evidence.may_be_anywhere(tracked, history) is anywhere, why
 
 
-def test_a_search_before_a_deletion_waits_for_what_was_ordered_a_moment_before():
-    history = CallHistory(first_seen=SINCE)
-    deleted = [replace(history, deletion_seen=SINCE + after) for after in (0.0, 10 * GRACE)]
-    assert [evidence.search_from(one, GRACE) - SINCE for one in (history, *deleted)] == [GRACE, GRACE, 10 * GRACE]
+UNKNOWN = orders.unordered(HERE, "u1", "nonce").model_copy(update={"state": S.DESTROYING})
+NOT_ORDERED = NEW.model_copy(update={"state": S.NOT_ORDERED, "recorded_at": None})
+
+
+@pytest.mark.parametrize(
+    ("order", "movable", "deleted_after", "searched_after", "why"),
+    [
+        (NOT_ORDERED, True, 0, (1,), "another may have ordered it just before"),
+        (at(S.LOST).order, True, 0, (1,), "what was ordered has been seen"),
+        (at(S.LOST).order, True, 10, (10,), "it counts from the deletion"),
+        (None, False, 0, (1,), "the spec has never named another place"),
+        (None, True, 0, (1, 10), "the lost status may have told of an order that was accepted just before"),
+        (None, True, 5, (5, 10), "a VM that shows by then need not wait"),
+        (None, True, 20, (20,), "an accepted one has shown by then"),
+        (UNKNOWN, True, 0, (1, 10), "it was recorded only to be destroyed"),
+        (UNKNOWN.model_copy(update={"state": S.GONE}), True, 0, (1, 10), "nothing was where it was looked for"),
+        (UNKNOWN.model_copy(update={"state": S.GONE, "cloud_id": "train"}), True, 0, (1,), "a listing has shown it"),
+        (at(S.DESTROYING).order, True, 0, (1,), "it was ordered, and is recorded"),
+    ],
+)
+def test_what_an_earlier_process_ordered_is_searched_for_until_it_must_have_shown(
+    order, movable, deleted_after, searched_after, why
+):
+    history = CallHistory(first_seen=SINCE, deletion_seen=SINCE + deleted_after * GRACE)
+    times = evidence.search_times(TrackedOrder(order, SINCE), history, replace(MARKED, movable=movable))
+    assert tuple((time - SINCE) / GRACE for time in times) == searched_after, why
 
 
 @pytest.mark.parametrize(

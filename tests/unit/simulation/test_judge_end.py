@@ -85,9 +85,9 @@ def test_whoever_waits_for_room_is_bought_when_the_last_of_the_others_has_gone(l
     [
         pytest.param(0, 0, 150, False, id="promptly"),
         pytest.param(0, 0, 170, True, id="late"),
-        pytest.param(950, 0, 170, False, id="seed 602249: the faults had ended a moment before, and a listing had hung since then"),
+        pytest.param(950, 0, 170, False, id="seed 602249: a listing had hung since before the faults ended"),
         pytest.param(950, 0, 200, True, id="late after a listing that hung"),
-        pytest.param(0, 1040, 200, False, id="the process that sent the call was killed, and the next one began 70 s after its end"),
+        pytest.param(0, 1040, 200, False, id="its process was killed, and the next one began 70 s later"),
         pytest.param(0, 1040, 240, True, id="late after another process began"),
     ],
 )

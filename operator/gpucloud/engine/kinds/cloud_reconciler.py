@@ -140,6 +140,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             likeness=likeness,
             markable=self.subject.markable,
             spared=isinstance(found, Present) and not stored.meta.deleting and not self.subject.is_failed(found.record),
+            movable=stored.meta.may_be_edited,
         )
 
     def _may_adopt(self, stored: CachedObject[P, S], spec: P, here: Identity) -> bool:

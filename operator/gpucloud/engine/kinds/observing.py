@@ -115,7 +115,7 @@ class Observer:
         if proofs is None or account.session is None or not self._must_search(uid, proofs, seen):
             self._searches.end(uid)
             return seen
-        there, unsearched = self._search(uid, account.session, proofs.here, now)
+        there, unsearched = self._search(uid, account.session, proofs, seen)
         if there is None:
             return replace(seen, unsearched=unsearched)
         if isinstance(seen.found, Absent) and orders.may_exist(seen.tracked.order):
@@ -133,13 +133,17 @@ class Observer:
             return False
         return evidence.may_be_anywhere(seen.tracked, self._tracker.history(uid))
 
-    def _search(self, uid: str, session: AccountSession, here: Identity, now: Now) -> tuple[Identity | None, Unknown | None]:
+    def _search(
+        self, uid: str, session: AccountSession, proofs: Proofs, seen: Observed
+    ) -> tuple[Identity | None, Unknown | None]:
         """Return another place of the mark, or why it is not known that there is none."""
-        begin = evidence.search_from(self._tracker.history(uid), self._deps.limits.grace)
-        if now.mono < begin:
-            return None, Unknown(now.mono, UnknownReason.NOT_LISTED)
-        found, unsearched = self._searches.places_of(uid, session, here, begin)
-        return (found[0], None) if found else (None, unsearched)
+        for since in evidence.search_times(seen.tracked, self._tracker.history(uid), proofs):
+            if seen.now.mono < since:  # no listing that began until now counts
+                return None, Unknown(since, UnknownReason.NOT_LISTED)
+            found, unsearched = self._searches.places_of(uid, session, proofs.here, since)
+            if found or unsearched is not None:
+                return (found[0], None) if found else (None, unsearched)
+        return None, None
 
     def _find(
         self,

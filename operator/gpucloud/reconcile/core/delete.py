@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import credential, evidence
+from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import stalled, working
@@ -199,8 +199,8 @@ def _await_search(f: CloudFacts[Any, S, Any], unsearched: Unknown) -> Plan[S]:
     noun, name = f.subject.noun, f.identity.name
     if unsearched.cause is UnknownReason.NOT_LISTED:
         words = f"Looking for {noun} {name!r} in every cluster: no record proves in which one it was ordered."
-        begin = evidence.search_from(f.history, f.limits.grace)
-        return meanwhile(f, working(Reason.DELETING, words), requeue_at=begin if f.now.mono < begin else None)
+        begins = unsearched.since if f.now.mono < unsearched.since else None
+        return meanwhile(f, working(Reason.DELETING, words), requeue_at=begins)
     which, there = (f"Cluster {unsearched.detail!r}", "in it") if unsearched.detail else ("The list of clusters", "in any")
     words = (
         f"{which} cannot be read now ({unsearched.cause}), and {noun} {name!r} may be {there}. The operator keeps trying. "

@@ -41,6 +41,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import VmFacts, decide, replacement, template
+from gpucloud.reconcile.gpuvm.clusters import clusters
 from gpucloud.reconcile.gpuvm.connection import still_published
 from gpucloud.reconcile.gpuvm.facts import SUBJECT
 from gpucloud.reconcile.gpuvm.offers import current_offer, ordered_configuration, with_offer
@@ -157,8 +158,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return dependents.dependents_of_vm(self._deps.objects, stored)
 
     def proofs(self, stored: GpuVM, spec: GpuVMSpec, here: Identity, found: Observation[Any]) -> Proofs:
-        """Return the base's proofs; a VM that is to be replaced is not spared."""
+        """Return the base's proofs; a VM that is to be replaced is not spared, and alternatives may name other clusters."""
         proofs = super().proofs(stored, spec, here, found)
+        proofs = replace(proofs, movable=proofs.movable or len(clusters(spec)) > 1)
         if not proofs.spared or stored.status.replacement is None:
             return proofs
         return replace(proofs, spared=not template.asks_another(spec, self.order_of(stored)))
