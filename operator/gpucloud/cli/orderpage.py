@@ -88,10 +88,8 @@ _GAPS: Mapping[Gap, str] = {
     Gap.AWAY: "Two believed listings lacked it and none between them showed it, or the record has `missingSince`.",
 }
 _LIKENESSES: Mapping[Likeness, str] = {
-    Likeness.SAME: (
-        "The private address of a VM that was up, else its public address, is as recorded; or the creation time of a snapshot."
-    ),
-    Likeness.UNKNOWN: "No address is both recorded and listed (addresses may be blank while a VM is off), or it was never up.",
+    Likeness.SAME: "The private address of a VM, else its public one, is as recorded; or the creation time of a snapshot.",
+    Likeness.UNKNOWN: "No address is both recorded and listed: addresses may be blank while a VM is off, or is being made.",
     Likeness.CHANGED: "No private address is known, and the public one differs: it may change whenever a VM is switched on.",
     Likeness.OTHER: "Neither changes while a VM or snapshot exists.",
 }

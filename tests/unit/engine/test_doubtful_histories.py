@@ -133,6 +133,25 @@ async def test_another_private_address_after_an_outage_is_anothers(it):
     assert it.cloud.asked("DestroyServer") == []
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_one_that_was_never_up_and_came_back_under_its_recorded_address_is_ours(it, restarted):
+    """Seed 720004700: two empty listings right after a restart made it another's, and its object's deletion left it."""
+    it.cloud.odd = {"private_ip": PRIVATE, "status": "PENDING"}
+    await it.apply(vmName="prod")
+    await it.until(lambda: it.status.get("privateIp") == PRIVATE)
+    shown = dict(it.cloud.vms)
+    it.cloud.vms.clear()
+    if restarted:
+        await it.start()
+    await it.until(lambda: it.status["order"].get("missingSince"))
+    it.cloud.vms |= shown
+    it.cloud.vms["prod"][1]["status"] = "ONLINE"
+    await it.until(lambda: it.ready == "True/Running", 300)
+    it.delete()
+    await it.until(lambda: it.gone, 600)
+    assert it.cloud.vms == {}
+
+
 async def test_one_that_two_listings_lacked_while_nothing_was_decided_is_anothers_though_one_more_lacked_it_later(it):
     """A status write hung meanwhile. Only the last absence counted, and that was a short one: a stranger's VM was destroyed."""
     await it.apply(vmName="prod")

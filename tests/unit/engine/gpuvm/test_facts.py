@@ -4,6 +4,8 @@ import pytest
 
 from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
@@ -129,3 +131,24 @@ def ready_at():
     """The status of an object that is Ready."""
     ready = a_status("Completed", ready="True", progress=None)
     return {"conditions": [one.model_dump(mode="json", by_alias=True) for one in ready.conditions]}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "listed", "likeness"),
+    [
+        (("10.0.0.5", "198.51.100.5"), ("10.0.0.5", "198.51.100.9"), Likeness.SAME),
+        (("10.0.0.5", None), ("10.0.0.5", "198.51.100.5"), Likeness.SAME),  # it has come up since
+        (("10.0.0.5", "198.51.100.5"), ("10.0.0.9", "198.51.100.5"), Likeness.OTHER),
+        ((None, "198.51.100.5"), ("10.0.0.5", "198.51.100.5"), Likeness.SAME),
+        (("10.0.0.5", "198.51.100.5"), (None, "198.51.100.9"), Likeness.CHANGED),
+        (("10.0.0.5", None), (None, "198.51.100.5"), Likeness.UNKNOWN),
+        ((None, None), ("10.0.0.5", "198.51.100.5"), Likeness.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("settled", [None, 1])
+def test_a_vm_is_compared_by_its_addresses_whether_or_not_it_was_ever_up(rig, recorded, listed, likeness, settled):
+    """Seed 720004700: it was called another's, under the very address that was recorded while it was being made."""
+    private, public = recorded
+    status = GpuVMStatus(private_ip=private, ip=public, settled_generation=settled)
+    record = VmRecord(id="prod", private_ip=listed[0], ip=listed[1])
+    assert rig.reconciler.likeness(status, record) is likeness

@@ -136,18 +136,15 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         return self._deps.objects.desired_vm_identity(stored, spec)
 
     def likeness(self, status: GpuVMStatus, record: VmRecord) -> Likeness:
-        """Compare the addresses of a VM that was up. A private one decides where it is known.
+        """Compare the addresses. A private one decides where it is known.
 
-        A public address may change whenever a VM is switched on.
+        A public one may change whenever a VM is switched on.
         """
         if status.private_ip and record.private_ip:
-            if status.private_ip != record.private_ip:
-                return Likeness.OTHER
-        elif not (status.ip and record.ip):
+            return Likeness.SAME if status.private_ip == record.private_ip else Likeness.OTHER
+        if not (status.ip and record.ip):
             return Likeness.UNKNOWN
-        elif status.ip != record.ip:
-            return Likeness.CHANGED
-        return Likeness.UNKNOWN if status.settled_generation is None else Likeness.SAME
+        return Likeness.SAME if status.ip == record.ip else Likeness.CHANGED
 
     def chooses_name(self, spec: GpuVMSpec) -> bool:
         """Whether the spec sets the VM's name."""
