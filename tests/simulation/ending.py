@@ -53,6 +53,9 @@ def _settling(world: World) -> float:
 
 
 async def _quiet(world: World, of: Judge) -> None:
+    """Nothing is done any more. A process that has just begun, or is yet to follow a killed one, first says what it finds."""
+    while world.loop.time() < of.collecting.last_birth() + _settling(world):  # noqa: ASYNC110 - virtual seconds cost nothing
+        await asyncio.sleep(world.grace)
     before = _at_rest(of)
     await asyncio.sleep(QUIET_POLLS * world.scenario.settings.poll_steady_seconds + 5.0)
     for restless in _restless(of, before):

@@ -3,6 +3,7 @@
 import pytest
 
 from simulation import ending
+from simulation.process import PROCESS
 
 STALLED = {"type": "Stalled", "status": "True"}
 
@@ -92,3 +93,24 @@ def test_what_calls_a_person_is_written_once_more_for_its_price(court, prices, q
     for number, price in enumerate(prices):
         court.writes(item, ip=f"10.0.0.{number}", **({"pricePerHour": price} if price else {}))
     assert (list(ending._restless(court.judge, resting)) == []) is quiet
+
+
+@pytest.mark.parametrize(("writes_after", "found"), [(1.0, []), (300.0, ["quiet"])])
+def test_a_process_that_is_yet_to_begin_first_says_what_it_finds(court, writes_after, found):
+    """Seed 92280110: a killed process was followed by the next one 90 s later, while it was to be quiet."""
+    item, world, starts = court.bought(), court.world, 60.0
+    condition = {"type": "Ready", "status": "True", "reason": "Running", "message": "-", "observedGeneration": 1}
+    court.writes(item, conditions=[condition | {"lastTransitionTime": "2026-01-01T00:00:00Z"}])
+
+    def start():
+        world.replicas[0].process = court.operator
+        court.judge.collecting.began(court.operator)
+
+    async def end():
+        PROCESS.set(world.loop.world)
+        await ending._quiet(world, court.judge)
+
+    world.later(starts, start)
+    world.later(starts + writes_after, lambda: court.writes(item, ip="10.0.0.1"))
+    world.loop.run_until_complete(end())
+    assert court.oracles == found
