@@ -15,7 +15,7 @@ from support.messages.page import page
 from support.messages.placeholders import generic
 from support.messages.program import Module, Scope
 from support.messages.reading import Frame, UnreadableError, read
-from support.messages.sources import texts, unread
+from support.messages.sources import ADVICE, DONE, texts, unread
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
@@ -23,7 +23,7 @@ FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that hold
 ERRORS = ("PluginError", "UsageError", "SettingsError", "NoCluster", "NotDoneError", "ValueError", "RefusedError", "print")
 CLIENTS = ("CallerError", "WaitError")  # of the Python client: what its caller can mend
 SOURCES = texts(*ERRORS, *CLIENTS, "KeyProblemError", "page")
-REPORTS = texts("tell", "Verdict", "Warning Event")
+REPORTS = texts("tell", "Verdict", "Warning Event", "Finding")
 PARTS = texts(*FRAMED)
 # What another message quotes, which says to correct the kubeconfig or the Secret; a CloudError's kind says whether to try
 # again.
@@ -52,8 +52,18 @@ def test_an_error_says_what_is_wrong_and_what_to_do(text):
 @pytest.mark.parametrize("text", REPORTS, ids=lambda item: item.place)
 def test_a_report_of_trouble_says_what_is_the_case_and_what_to_do_or_what_comes(text):
     if not judge.is_passed_on(text.words):
-        assert judge.cause(text.words), text.words
+        assert judge.cause(text.words) or judge.is_passed_on(text.words.partition(ADVICE)[0]), text.words
         assert judge.way_out(text.words) or judge.goes_on(text.words), text.words
+
+
+@pytest.mark.parametrize("text", texts(DONE), ids=lambda item: f"{item.place} {item.words[:40]}")
+def test_a_line_of_success_says_what_was_done_to_which_object(text):
+    assert judge.cause(text.words) or judge.is_framed(text.words), text.words
+
+
+def test_findings_and_lines_of_success_are_seen():
+    assert {text.place for text in texts("Finding")} >= {f"cli/plugin/{of}findings.py" for of in ("", "account", "operator")}
+    assert "{key}: resumed ({PAUSED} removed)" in {text.words for text in texts(DONE)}
 
 
 def test_no_text_for_people_is_out_of_sight():
@@ -87,7 +97,8 @@ SHORT = [text for text in (*SOURCES, *REPORTS) if text.shown_by != "page"]
 
 @pytest.mark.parametrize("text", [*SHORT, *PARTS, *QUOTED, *refusals()], ids=lambda item: item.words[:40])
 def test_what_is_said_elsewhere_is_short_enough_to_be_read(text):
-    assert len(judge.own_words(text.words)) <= judge.LONGEST, text.words
+    for part in text.words.split(ADVICE):
+        assert len(judge.own_words(part)) <= judge.LONGEST, part
 
 
 @pytest.mark.parametrize("refusal", refusals(), ids=lambda item: f"{item.kind} {item.field}")

@@ -91,7 +91,7 @@ def show(report: Report, form: str) -> int:
         print(f"gpucloud orphans: account {account}: {one_line(why)}", file=sys.stderr)
     if not report.accounts and not report.failures:
         print(
-            "gpucloud orphans: there is no account to look with: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the "
+            "gpucloud orphans: no credential for the cloud was found: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the "
             "GpuCloudAccounts and their Secrets",
             file=sys.stderr,
         )

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"gpucloud uninstall: {error}", file=sys.stderr)
         return NOT_CLEAR
     except (NoCluster, OSError) as error:
-        print(f"gpucloud uninstall: it cannot be seen what lives: {error}", file=sys.stderr)
+        print(f"gpucloud uninstall: the objects that are left cannot be listed: {error}", file=sys.stderr)
         return NOT_CLEAR
     return report(left, args.policy)
 

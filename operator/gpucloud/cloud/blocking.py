@@ -24,7 +24,9 @@ from gpucloud.cloud.waiting import Until, Wait
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
-_OWN_THREAD = "on_call runs in the client's own thread, which carries the calls: ask or close the client in another thread"
+_OWN_THREAD = (
+    "on_call runs in the thread that sends the calls, so it cannot use the client: call or close the client in another thread"
+)
 
 
 class SyncCloudClient:

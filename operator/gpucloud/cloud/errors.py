@@ -42,7 +42,7 @@ class ErrorKind(StrEnum):
     NOT_SENT = "NotSent"
     """Nothing was sent: no connection, no trust, no budget, no time. Surely not carried out."""
     WITHDRAWN = "Withdrawn"
-    """Nothing was sent: the caller took it back before it left."""
+    """Nothing was sent: the caller withdrew the call."""
     MALFORMED = "Malformed"
     """A 2xx answer that cannot be understood."""
     TOO_LARGE = "TooLarge"

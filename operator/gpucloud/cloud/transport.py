@@ -71,7 +71,7 @@ class Progress:
         if self.is_closed():
             raise CloudError(ErrorKind.NOT_SENT, CLOSED)
         if not self.may_send():
-            raise CloudError(ErrorKind.WITHDRAWN, "the caller took it back before it left; nothing was sent")
+            raise CloudError(ErrorKind.WITHDRAWN, "the caller withdrew the call before it was sent")
 
 
 class GuardedTransport:

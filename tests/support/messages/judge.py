@@ -13,7 +13,7 @@ give grant have increase install keep kubectl leave let log look make move name 
 report restart retry run say see send set start take try type unset update upgrade use wait write
 """
 ORDERS = frozenset(_ORDERS.split())
-_CLAUSE = re.compile(r"(?:[.:;,)?] |-- |\b(?:or|and|then|to) )+")
+_CLAUSE = re.compile(r"(?:[.:;,)?] |-- |→ |\b(?:or|and|then|to) )+")
 _GOES_ON = re.compile(
     r"\b(is|are) (being|tried again|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
     r"|\b(tries again|keeps trying|checks|goes on|is deleted (once|after)|waits|waiting|looking)\b",

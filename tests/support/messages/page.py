@@ -11,7 +11,7 @@ from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.conditions import said
 from support.messages.placeholders import generic
-from support.messages.sources import texts
+from support.messages.sources import DONE, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,9 +24,10 @@ _FILLED_IN = "The messages of conditions and of an object's last Event. What sta
 _PARTS = (
     "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."
 )
+_DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
-    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print")),
+    "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
     "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "NotDoneError", "ValueError", "print")),
     "The operator's console": ("engine/manager/console.py", ("RefusedError",)),
     "Python client": ("cloud/", ("ValueError", "CallerError", "CloudError", "WaitError")),
@@ -45,7 +46,12 @@ def page() -> str:
     parts += ["## Errors of the commands"]
     for command, (folder, shown_by) in _PROGRAMS.items():
         parts += [f"### {command}", table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
+    parts += ["## Lines of success", _DONE, table(("Message",), ((words,) for words in dict.fromkeys(_done())))]
     return "\n\n".join(parts) + "\n"
+
+
+def _done() -> Iterator[str]:
+    return (item.words for item in texts(DONE))
 
 
 def _said(messages) -> Iterator[tuple[str, str, str]]:
@@ -72,4 +78,5 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
         for item in texts(*shown_by)
         if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
     )
-    return dict.fromkeys(item.words for item in found if not judge.is_framed(item.words))
+    shown = (_COMMAND.sub(r"`\g<0>`", item.words) if item.shown_by == "Finding" else item.words for item in found)
+    return dict.fromkeys(words for words in shown if not judge.is_framed(words))

@@ -276,6 +276,8 @@ def _of_builtin(call: ast.Call, frame: Frame) -> list[str] | None:
             return read(receiver, frame)
         case ast.Attribute(value=ast.Constant(value=str() as between), attr="join"):
             return _joined(between, call.args[0], frame)
+        case ast.Attribute(attr="command"):  # of an object's key
+            return [placeholder(call)]
         case ast.Attribute(value=table, attr="get") if len(call.args) == 2:
             return [*_of_table(table, frame), *read(call.args[1], frame)]
         case ast.Name(id="next") if isinstance(call.args[0], ast.GeneratorExp):  # the first that fits

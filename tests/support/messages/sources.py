@@ -44,10 +44,13 @@ SHOWN = {
     "Event": 1,
     "Refusal": 1,
     "Verdict": 1,
+    "Finding": 2,  # and the advice after it
     "tell": 0,
     "print": 0,
 }
 # Under which name a text is looked for, where that is another one's own.
+ADVICE = " → "  # between what is the case and the advice of a finding
+DONE = "done"  # a line on standard output that says what a verb of the plugin has done
 _SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
 # Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
 SPOKEN = (
@@ -85,6 +88,10 @@ _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
 # Texts that are made from others, by module and expression, and where the others are judged.
 FROM_ELSEWHERE = {
+    (
+        "cli/plugin/findings.py",
+        "*rights.unlisted(facts.who, facts.namespace, unlisted)",
+    ): "as rights.none_listed, which is read",
     ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
     ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
     ("cli/plugin/verbs/create.py", "why"): "a PluginError of account_of",
@@ -179,12 +186,21 @@ def _shown_by(node: ast.Call, scope: Scope) -> str:
         "Event": not any(item.arg == "warning" for item in node.keywords),  # it tells of what was done
         "print": not _is_failure(node, place),
         "Verdict": not _is_failure(node, place),
+        "Finding": not place.startswith("cli/plugin/"),  # that of ``gpucloud check`` says what it has seen
     }
+    if name == "print" and _is_done(node, place):
+        return DONE
     if hidden.get(name, False):
         return ""
     if name == "CloudError" and ast.unparse(node.args[0]) in _CALLERS:
         return "CallerError"
     return _SAME_AS.get(name, name)
+
+
+def _is_done(node: ast.Call, place: str) -> bool:
+    """Whether a printed line tells what a verb has done. What is no text of the source is data that was asked for."""
+    spelled = bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.Constant)
+    return place.startswith("cli/plugin/verbs/") and spelled and not node.keywords
 
 
 def _is_failure(node: ast.Call, place: str) -> bool:
@@ -197,7 +213,7 @@ def _is_failure(node: ast.Call, place: str) -> bool:
 
 def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
     place = scope.module.place
-    expression = _expression(node, scope)
+    expression = _expression(node, scope, name)
     if expression is None:
         return []
     argument, frame = expression
@@ -210,13 +226,24 @@ def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
     return [text for text in found if text.words and not text.words.startswith(INFORMS)]
 
 
-def _expression(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame] | None:
+def _finding(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
+    """What is the case, and the advice after it, as one text; where both come from one function, that call."""
+    message, *rest = node.args[SHOWN["Finding"] :]
+    if isinstance(message, ast.Starred):
+        return message, Frame(scope)
+    between = ast.BinOp(message, ast.Add(), ast.Constant(ADVICE))
+    return ast.BinOp(between, ast.Add(), rest[0]), Frame(scope)
+
+
+def _expression(node: ast.Call, scope: Scope, name: str) -> tuple[ast.expr, Frame] | None:
     """The text that a call is given; of a class that makes its text from what it is given, that."""
     meant = program.called(node, scope)
     if meant is not None and isinstance(meant.node, ast.ClassDef) and (made := _made(meant)) is not None:
         init, text = made
         given = {name: (value, Frame(scope)) for name, value in bound(node, init).items()}
         return text, Frame(init, given)
+    if name == "Finding":
+        return _finding(node, scope)
     at = next(SHOWN[name] for name in _family(node, scope) if name in SHOWN)
     return (node.args[at], Frame(scope)) if len(node.args) > at else None
 

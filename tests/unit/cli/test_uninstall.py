@@ -113,7 +113,7 @@ def test_only_a_missing_definition_makes_a_404_mean_none_left(canned, code, why,
 def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["uninstall"]) == 1
-    assert "it cannot be seen what lives: " in capsys.readouterr().err
+    assert "the objects that are left cannot be listed: " in capsys.readouterr().err
 
 
 def test_the_policies_of_the_command_are_those_of_the_engine():

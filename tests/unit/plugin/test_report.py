@@ -137,7 +137,7 @@ def reported(plugin, tmp_path):
     def write():
         path = tmp_path / "report.tar.gz"
         code, out, err = plugin("report", "--file", str(path))
-        assert (code, err, out.startswith(f"{path}: ")) == (0, "", True)
+        assert (code, err, out.startswith(f"{path} is written. ")) == (0, "", True)
         assert path.stat().st_mode & 0o777 == 0o600
         return contents(path)
 

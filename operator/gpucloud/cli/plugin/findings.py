@@ -132,7 +132,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "brake",
-                followed_by(message(cause.thing), names),
+                followed_by(f"{reason(cause.thing)}: {message(cause.thing)}", names),
                 "Release it as the message says, or keep the VM.",
                 key,
             )
@@ -160,7 +160,7 @@ def _deletions(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.WARNING,
                 "deletion",
-                f"It has been in deletion for {ago(facts.now - item.deleting)}: {message(item)}",
+                f"{item.key} has been in deletion for {ago(facts.now - item.deleting)}: {message(item)}",
                 "Wait, or do as the message says. Never remove the finalizer: what stands in the cloud would stay there and be "
                 "billed.",
                 item.key,
@@ -213,11 +213,15 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
                     Severity.WARNING,
                     "annotations",
                     f"The annotation {name} has the value {value!r} and so no effect.",
-                    'Its only effective value is "true".',
+                    f'To use it, set it to "true". If you do not need it, remove it: {paste(_removal(item.key, name))}',
                     item.key,
                 )
             elif name == Annotation.ACCEPT_ABSENCE:
                 yield from _acceptance(facts, item)
+
+
+def _removal(key: Key, annotation: str) -> str:
+    return f"kubectl annotate {_typed(key)} {annotation}- --namespace={key.namespace}"
 
 
 def _meant(name: str) -> tuple[Annotation, ...]:

@@ -72,8 +72,8 @@ def namespace(facts: Facts) -> Iterator[Finding]:
             Severity.ERROR,
             "operator",
             f"No operator in namespace {facts.operator_namespace!r} watches {_namespaces(outside)}: {_watching(facts)} only.",
-            f"Ask the administrator to have it watched ({TO_WATCH}), or use a namespace that is. If another operator is to do "
-            "it, name that one's namespace with --operator-namespace.",
+            f"Ask the administrator to have it watched ({TO_WATCH}), or use a namespace that is. For another operator, give "
+            "its --operator-namespace.",
         )
     elif facts.namespace is not None and not facts.things and not facts.unread and facts.watched is None and _runs(facts):
         yield Finding(

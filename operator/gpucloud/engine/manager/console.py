@@ -125,7 +125,7 @@ class Console:
         if deps is None:
             raise RefusedError(503, "the operator has not read all objects yet, or another one leads: try again soon.")
         if self._slots.locked():
-            raise RefusedError(503, "others are asking: try again in a moment.")
+            raise RefusedError(503, "the console is busy with other requests: try again in a moment.")
         async with self._slots:
             yield deps
 

@@ -35,7 +35,7 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
             target.write(packed)
     except OSError as error:
         raise PluginError(f"cannot write {path}: {error.strerror}: name another file with --file.", ExitCode.FAILED) from None
-    print(f"{path}: look through it before you send it: tar -xzf {path}")
+    print(f"{path} is written. Look through it before you send it: tar -xzf {path}")
     return ExitCode.OK
 
 
