@@ -34,8 +34,8 @@ def without_effect(environ: Mapping[str, str], known: Collection[str], *, all_of
         # Without the prefix, which all have in common and which would make any two alike.
         near = nearest(name.removeprefix(PREFIX), (one.removeprefix(PREFIX) for one in known))
         if near or (all_of and name.startswith(all_of)):
-            meant = question(PREFIX + one for one in near)
-            yield f"The environment variable {name} has no effect: no setting has that name.{meant} Correct it, or unset it."
+            hint = question(PREFIX + one for one in near)
+            yield f"The environment variable {name} has no effect: no setting has that name.{hint} Correct it, or unset it."
 
 
 def of_operator(known: Collection[str]) -> list[str]:

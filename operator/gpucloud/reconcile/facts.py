@@ -207,8 +207,8 @@ class Readiness(StrEnum):
 class Dependency:
     """An object that must be ready before a creation.
 
-    ``name``, ``field`` and ``meant`` are for messages: ``GpuVpc 'net'``, the immutable field of the spec that names it, and the
-    sentence on the name that is near one that does not exist.
+    ``name``, ``field`` and ``suggestion`` are for messages: ``GpuVpc 'net'``, the immutable field of the spec that names it,
+    and the sentence on the name that is near one that does not exist.
     """
 
     name: str
@@ -216,7 +216,7 @@ class Dependency:
     detail: str = ""
     account: bool = False  # it is the account, which has a reason of its own
     field: str = ""
-    meant: str = ""
+    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)

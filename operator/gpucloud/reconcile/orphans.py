@@ -176,14 +176,14 @@ def abandonment_of(f: CloudFacts[Any, Any, Any], tag: str) -> Abandonment | None
     """Return how an object was abandoned; None unless the object should have destroyed its resource and could not."""
     meta, here = f.meta, f.identity
     abandoned = meta.deleting and meta.has_finalizer and not f.history.finalizer_released
-    meant = (
+    to_be_destroyed = (
         f.policy is DeletionPolicy.DELETE
         and f.collectable
         and not pause.is_paused(f.meta.annotations)
         and not f.limits.observe_only
     )
     by_name = here.name == naming.external_name(meta.name, meta.uid, tag)  # a chosen name proves nothing
-    if not (abandoned and meant and by_name and f.ours and (f.is_present or _ordered(f))):
+    if not (abandoned and to_be_destroyed and by_name and f.ours and (f.is_present or _ordered(f))):
         return None
     return Abandonment(f.subject.kind, meta.namespace, meta.name, meta.uid, here, f.tenancy, f.now.mono)
 

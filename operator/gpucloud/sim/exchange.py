@@ -83,7 +83,7 @@ class RequestPipeline:
         try:
             call = self._call(route, request, strike)
             payload = oddities.understood(parse(route, request), knobs, self._state.world.catalogue.clusters)
-            intercept = self._detour(route, call, payload, entry, strike)
+            intercept = self._intercept(route, call, payload, entry, strike)
             if intercept is not None:
                 return intercept
             reply = self._commit(route, call, payload, entry)
@@ -93,7 +93,7 @@ class RequestPipeline:
             if invalid.status != 400:
                 return Response(invalid.status)
             return strike.on_response(answers.invalid(invalid.errors, knobs))
-        return self._told(route, request, reply, strike)
+        return self._response(route, request, reply, strike)
 
     def _call(self, route: Route, request: Request, strike: InjectedFault) -> Call:
         now = self._state.now()
@@ -107,7 +107,7 @@ class RequestPipeline:
                 raise Refused(Reason.FORBIDDEN, f"{answers.TEXTS[403]}{route.permission}")
         return Call(self._state.world, caller, now, secrets.token_urlsafe, as_of)
 
-    def _detour(self, route: Route, call: Call, payload: Payload, entry: Entry, strike: InjectedFault) -> Response | None:
+    def _intercept(self, route: Route, call: Call, payload: Payload, entry: Entry, strike: InjectedFault) -> Response | None:
         """Carry out the faults that keep a change from happening now: too late, or never."""
         late = strike.first(FaultKind.LATE_COMMIT)
         if not route.mutates:
@@ -138,7 +138,7 @@ class RequestPipeline:
             self._state.ledger.committed(entry, call.now, _subject(route, reply, entry))
         return reply
 
-    def _told(self, route: Route, request: Request, reply: Reply, strike: InjectedFault) -> Response:
+    def _response(self, route: Route, request: Request, reply: Reply, strike: InjectedFault) -> Response:
         lost = strike.first(FaultKind.STATUS_AFTER_COMMIT)
         if lost is not None:
             response = answers.error(lost.status, lost.message or answers.TEXTS[500], self._state.knobs)
@@ -174,8 +174,8 @@ def _subject(route: Route, reply: Reply, entry: Entry) -> dict[str, Any]:
     if route.permission is None:
         return {}
     asked = {name.lower(): value for name, value in entry.parameters.items()}
-    told = reply.data if isinstance(reply.data, dict) else {}
-    found = {name: told.get(name) or asked.get(name) for name in ("cluster", "namespace", "id")}
+    answered = reply.data if isinstance(reply.data, dict) else {}
+    found = {name: answered.get(name) or asked.get(name) for name in ("cluster", "namespace", "id")}
     return {name: value for name, value in found.items() if value}
 
 

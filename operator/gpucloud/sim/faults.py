@@ -131,7 +131,7 @@ class Faults:
         hits = [
             armed.fault
             for armed in self._armed.values()
-            if _is_meant(armed.fault, operation, parameters, credential) and armed.strikes()
+            if _strikes_call(armed.fault, operation, parameters, credential) and armed.strikes()
         ]
         return InjectedFault(tuple(hits))
 
@@ -167,7 +167,7 @@ class InjectedFault:
         return response
 
 
-def _is_meant(fault: Fault, operation: str, parameters: dict[str, Any], credential: str) -> bool:
+def _strikes_call(fault: Fault, operation: str, parameters: dict[str, Any], credential: str) -> bool:
     return (
         fnmatchcase(operation, fault.operation)
         and fault.credential in {"", credential}

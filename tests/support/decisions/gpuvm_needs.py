@@ -50,7 +50,7 @@ ROWS = {
     ),
     "a GpuVpc that is not there is answered with the name that is near": Row(
         "a slip of the pen is found at once",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", meant=" Did you mean 'nets'?"),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", suggestion=" Did you mean 'nets'?"),)},
         Reason.DEPENDENCY_NOT_READY,
         says="there is none in namespace 'team' yet. Did you mean 'nets'? Create it; or, if spec.vpcRef is wrong,",
     ),

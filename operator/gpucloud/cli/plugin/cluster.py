@@ -82,9 +82,9 @@ class Cluster:
         if found is None:
             self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
-            meant = question(nearest(key.name, self._names(key.kind, key.namespace)))
+            suggested = question(nearest(key.name, self._names(key.kind, key.namespace)))
             advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
-            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{meant} {advice}")
+            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{suggested} {advice}")
         return found
 
     def _names(self, kind: str, namespace: str) -> tuple[str, ...]:
@@ -216,8 +216,8 @@ class Cluster:
         """
         others = self.other_namespaces(name)
         if others is not None:
-            meant = question(nearest(name, others))
-            raise PluginError(f"there is no namespace {name!r}.{meant} Name another one with -n, or create it.")
+            suggested = question(nearest(name, others))
+            raise PluginError(f"there is no namespace {name!r}.{suggested} Name another one with -n, or create it.")
 
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         """``data`` of a Secret, or None when it is not there or may not be read."""

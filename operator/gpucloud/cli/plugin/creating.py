@@ -201,9 +201,9 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
         if name and names is not None and name not in names:
             yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{question(nearest(name, names))}"
     for option, word, seen in (("vpc", wanted.vpc, known.vpc_names()), ("image", wanted.image, known.images())):
-        meant = "" if word in seen else question(nearest(word, seen))
-        if word and meant:
-            yield f"--{option}: no object of the namespace names {word!r}.{meant} If not, keep it: the cloud may know it."
+        suggested = "" if word in seen else question(nearest(word, seen))
+        if word and suggested:
+            yield f"--{option}: no object of the namespace names {word!r}.{suggested} If not, keep it: the cloud may know it."
 
 
 def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:

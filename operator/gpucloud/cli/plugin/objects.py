@@ -160,8 +160,8 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
         raise PluginError(f"{text!r} is a kind: add the name of an object, such as {text}/train.", ExitCode.MISUSED)
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
-        meant = suggestion(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
-        unknown = f"unknown kind {word!r}: use {known}.{meant}"
+        suggested = suggestion(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
+        unknown = f"unknown kind {word!r}: use {known}.{suggested}"
         said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
         raise PluginError(said, ExitCode.MISUSED)
     if kind != default and not others:

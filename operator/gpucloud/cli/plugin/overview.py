@@ -69,10 +69,10 @@ def _so_far(vm: Thing, now: datetime) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Of what the tree is made: these objects; the messages of those told above it are not repeated."""
+    """Of what the tree is made: these objects; the messages of those printed above it are not repeated."""
 
     concerned: set[Key]
-    told: set[Key]
+    printed: set[Key]
     wide: bool
 
 
@@ -263,7 +263,7 @@ def _branch(world: World, key: Key, leads: tuple[str, str], scope: _Scope) -> It
     waits = world.waits_for(item)
     if waits:
         yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
-    if (how is not Standing.READY or why in READY_AND_CALLS) and key not in scope.told:
+    if (how is not Standing.READY or why in READY_AND_CALLS) and key not in scope.printed:
         yield Line(message(item), inner, inner, "" if how is not Standing.READY else "yellow")
     if paused:
         yield Line(pause_message(item), inner, inner)

@@ -140,8 +140,8 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
         text = next((choice for choice in item.choices if choice.lower() == text.lower()), text)
         if text not in item.choices:
             known = ", ".join(item.choices)
-            meant = [choice for typed, choice in item.habits if typed == text]
-            near = question(meant) or suggestion(text, item.choices)
+            usual = [choice for typed, choice in item.habits if typed == text]
+            near = question(usual) or suggestion(text, item.choices)
             raise UsageError(f"{name}: unknown value {text!r}: use {known}.{near}", program)
     try:
         return item.convert(text)

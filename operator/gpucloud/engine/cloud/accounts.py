@@ -183,8 +183,8 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            meant = suggestion(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
-            message = f"Waiting for {described}: there is none.{meant} Create it{way_out if correctable else ''}."
+            suggested = suggestion(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
+            message = f"Waiting for {described}: there is none.{suggested} Create it{way_out if correctable else ''}."
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED

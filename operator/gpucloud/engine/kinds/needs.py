@@ -133,8 +133,8 @@ def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Ite
 
 def _missing(kind: str, name: str, field: str, known: Collection[str]) -> Dependency:
     """What this field of the spec names, if there is no such object; ``known`` are the names of this kind in the namespace."""
-    meant = "" if name in known else suggestion(name, known)
-    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, meant=meant)
+    suggested = "" if name in known else suggestion(name, known)
+    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, suggestion=suggested)
 
 
 def _need(

@@ -262,10 +262,10 @@ def _missing(f: CloudFacts[Any, Any, Any], need: Dependency) -> str:
     if not need.field:
         return f"{there}."
     if orders.may_exist(f.order):
-        return f"{there} yet.{need.meant} Create it."
+        return f"{there} yet.{need.suggestion} Create it."
     wrong = f"if {need.field} is wrong, delete this object and create it again"
-    if need.meant:
-        return f"{there} yet.{need.meant} Create it; or, {wrong}."
+    if need.suggestion:
+        return f"{there} yet.{need.suggestion} Create it; or, {wrong}."
     return f"{there} yet, as is usual for some seconds after an apply. If it stays so, create it; or, {wrong}."
 
 

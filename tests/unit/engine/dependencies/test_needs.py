@@ -69,7 +69,7 @@ async def test_what_is_missing_is_told_with_the_name_that_is_near(reconcilers, t
         reconcilers.put("GpuVpc", name, meta={"namespace": namespace})
     reconcilers.put("GpuVM", spec=BY_REF)
     (found,) = (await reconcilers.facts("GpuVM")).needs
-    assert found.meant == meant, why
+    assert found.suggestion == meant, why
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ async def test_each_reference_is_compared_with_the_names_of_its_kind(reconcilers
     reconcilers.put(*other)
     reconcilers.put(kind, spec=spec)
     (found,) = (await reconcilers.facts(kind)).needs
-    assert found.meant == f" Did you mean {other[1]!r}?"
+    assert found.suggestion == f" Did you mean {other[1]!r}?"
 
 
 async def test_a_vpc_behind_another_endpoint_is_elsewhere(reconcilers, a_session):

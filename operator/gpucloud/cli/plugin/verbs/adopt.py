@@ -114,10 +114,10 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
 
 
 def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
-    """Say that there is none to adopt, and which one may be meant."""
-    meant = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
+    """Say that there is none to adopt, and which name may be meant."""
+    suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return (
-        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{meant} "
+        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested} "
         f"'{paste('kubectl gpucloud export')}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
     )
 
