@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.kinds.common import OrderState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ACCEPTED_GRACES = 10  # what was accepted may take this many graces to show in a listing
 LONGEST_RESEND_SECONDS = 900.0  # between two destroying calls without effect, unless ten graces are longer: a VM is billed
@@ -130,7 +133,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
 }
 
 # The pairs without a transition that happen all the same, and why nothing changes. Tests fail on any other pair that happens.
-IGNORED: dict[tuple[OrderState, OrderEvent], str] = {
+IGNORED: Mapping[tuple[OrderState, OrderEvent], str] = {
     (S.NOT_ORDERED, E.TAKEN_OVER): "nothing was ordered",
     (S.ACCEPTED, E.TAKEN_OVER): "the record says what was answered; its waits begin again",
     (S.UNCLEAR, E.TAKEN_OVER): "the record says that the answer is open; its waits begin again",
