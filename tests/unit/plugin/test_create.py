@@ -225,8 +225,11 @@ def test_without_a_way_to_the_cloud_nothing_is_checked_and_that_is_told(made):
 
 PUBLISHED = {
     "items": [
-        {"account": "default", "configuration": A100, "cluster": "Msc1", "resourcePool": "on-demand", "available": False},
-        {"account": "other", "configuration": H100, "cluster": "Msc1", "pricePerHour": "26.40"},
+        {"metadata": {"name": name}, "cluster": "Msc1", **row}
+        for name, row in {
+            "a": {"account": "default", "configuration": A100, "resourcePool": "on-demand", "available": False},
+            "b": {"account": "other", "configuration": H100, "pricePerHour": "26.40"},
+        }.items()
     ]
 }
 

@@ -149,8 +149,9 @@ def test_a_report_has_what_helps_and_nothing_private(api, reported):
     spec = {"configuration": "A100_40GB_PCIe_1x", "sshKeys": [f"ssh-ed25519 {PRIVATE}"]}
     api.add(a_body("GpuVM", "train", "Stalled", "Rejected", spec=spec, annotations=annotations))
     about = {"apiVersion": "gpucloud.dev/v1alpha1", "kind": "GpuVM", "name": "train"}
-    other = {"involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": "theirs"}, "message": PRIVATE}
-    event = {"involvedObject": about, "reason": "Rejected", "message": f"see https://u:{PRIVATE}@cloud.example"}
+    meta = {"metadata": {"name": "train.1"}}
+    other = {**meta, "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": "theirs"}, "message": PRIVATE}
+    event = {**meta, "involvedObject": about, "reason": "Rejected", "message": f"see https://u:{PRIVATE}@cloud.example"}
     api.canned["/api/v1/namespaces/team/events"] = {"items": [event, other]}
     api.canned[PODS] = {"items": [POD]}
     api.canned[f"{PODS}/operator-0/log"] = {"event": "starting", "url": f"https://u:{PRIVATE}@cloud.example"}

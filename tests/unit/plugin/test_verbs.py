@@ -58,7 +58,7 @@ def test_status_for_programs(api, plugin, form, parse):
 def test_status_of_one_object_shows_its_events(api, plugin):
     api.add(a_vm_body())
     event = {"type": "Normal", "reason": "Created", "message": "The VM was ordered.", "lastTimestamp": "2026-01-01T00:00:00Z"}
-    api.canned["/api/v1/namespaces/team/events"] = {"items": [event]}
+    api.canned["/api/v1/namespaces/team/events"] = {"items": [{"metadata": {"name": "train.1"}, **event}]}
     _, out, _ = plugin("status", "gvm/train")
     assert "Created: The VM was ordered." in out
 

@@ -19,8 +19,7 @@ SECONDS = 3  # somebody waits at the prompt
 
 def namespaces(at: At, _begun: str) -> list[str]:
     """The namespaces of the cluster."""
-    listed = _cluster(at).read("/api/v1/namespaces") or {}
-    return [item["metadata"]["name"] for item in listed.get("items") or ()]
+    return [item["metadata"]["name"] for item in _cluster(at).listed("namespaces", "/api/v1/namespaces") or ()]
 
 
 def contexts(at: At, _begun: str) -> list[str]:

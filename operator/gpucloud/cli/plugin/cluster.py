@@ -9,6 +9,7 @@ from urllib.parse import quote
 from gpucloud.cli.plugin import lost, marks, show
 from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
+from gpucloud.cli.plugin.kube.answers import items, the_object, unreadable
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, GROUP, PART_OF, VERSION
@@ -70,7 +71,7 @@ class Cluster:
             if error.status == 404 and not error.is_unserved:
                 return None
             raise _refusal(error, f"read {key}", key.namespace) from None
-        return thing(key.kind, body)
+        return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
         """One object, which must be there.
@@ -97,10 +98,12 @@ class Cluster:
     def patch(self, item: Thing, body: Mapping[str, Any]) -> Thing:
         """Change fields or annotations of this very object: another one of its name, made meanwhile, is left alone."""
         key, query = item.key, {"fieldManager": FIELD_MANAGER}
+        if not item.uid:
+            raise unreadable(f"{key} with its UID")
         change = {**body, "metadata": {**body.get("metadata", {}), "uid": item.uid}}
         REQUESTED.set(True)  # before the call, which may arrive although its answer does not
         try:
-            return thing(key.kind, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
+            return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
             if error.status < SERVER_ERROR:
                 raise _refusal(error, f"change {key}", key.namespace) from None
@@ -121,7 +124,7 @@ class Cluster:
         query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
         REQUESTED.set(True)
         try:
-            return thing(key.kind, self.api.call("POST", _path(key.kind, key.namespace), query, body))
+            return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.status == 409 and "already exists" in str(error):
                 raise PluginError(_taken(key, self._look(key)[0], body)) from None
@@ -160,7 +163,7 @@ class Cluster:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
             raise _refusal(error, f"read the events of {key}", key.namespace) from None
-        events = [_event(body) for body in found.get("items") or ()]
+        events = [_event(body) for body in items("events", found)]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
     def may(self, right: Right, namespace: str) -> bool:
@@ -195,6 +198,11 @@ class Cluster:
         except RefusedError:
             return None
 
+    def listed(self, what: str, path: str, query: Mapping[str, str] | None = None) -> list[dict[str, Any]] | None:
+        """A list of anything else, or None when it is not there or may not be seen."""
+        page = self.read(path, query)
+        return None if page is None else items(what, page)
+
     def other_namespaces(self, name: str) -> tuple[str, ...] | None:
         """The namespaces that there are, if this is none of them; None when it is there, or that may not be seen.
 
@@ -204,7 +212,7 @@ class Cluster:
             self.api.call("GET", f"/api/v1/namespaces/{quote(name, safe='')}")
         except RefusedError as error:
             if error.status == 404:
-                listed = (self.read("/api/v1/namespaces") or {}).get("items") or ()
+                listed = self.listed("namespaces", "/api/v1/namespaces") or ()
                 return tuple(str(item["metadata"]["name"]) for item in listed)
         return None
 
@@ -227,8 +235,9 @@ class Cluster:
 
     def operator_pods(self, namespace: str) -> tuple[dict[str, Any], ...] | None:
         """The pods of operators in a namespace, or None when they may not be seen."""
-        listed = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", {"labelSelector": OPERATOR_PODS})
-        return None if listed is None else tuple(listed.get("items") or ())
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"
+        listed = self.listed("pods", path, {"labelSelector": OPERATOR_PODS})
+        return None if listed is None else tuple(listed)
 
     def pod_log(self, namespace: str, name: str) -> str | None:
         """The end of a pod's log, or None when it may not be read."""
@@ -249,7 +258,7 @@ class Cluster:
                 if selector and error.status == 400:
                     raise _no_selector(selector, error) from None
                 raise _refusal(error, f"list {KINDS[kind].plural}", namespace) from None
-            yield from page.get("items") or ()
+            yield from items(KINDS[kind].plural, page, ("name", "namespace", "uid"))
             following = (page.get("metadata") or {}).get("continue")
             if not following:
                 return

@@ -179,8 +179,8 @@ def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http
 
 
 def _holders(here: Cluster, namespace: str) -> list[str]:
-    listed = here.read(f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace)}/leases") or {}
-    return [str((item.get("spec") or {}).get("holderIdentity") or "") for item in listed.get("items") or ()]
+    listed = here.listed("Leases", f"/apis/coordination.k8s.io/v1/namespaces/{quote(namespace)}/leases") or ()
+    return [str((item.get("spec") or {}).get("holderIdentity") or "") for item in listed]
 
 
 def _leader(pods: list[str], holders: list[str]) -> str:

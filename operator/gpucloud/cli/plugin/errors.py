@@ -25,6 +25,7 @@ MEANINGS = {
     ExitCode.TIMED_OUT: "--timeout passed before the objects were as asked",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; what was requested before is still carried out",
 }
+CHECK = "check --context, --kubeconfig and your network, then try again."
 REQUESTED: ContextVar[bool] = ContextVar("requested", default=False)  # whether this call has asked the operator for something
 
 
@@ -45,7 +46,10 @@ class ForbiddenError(PluginError):
 
 
 class UnansweredError(PluginError):
-    """The cluster did not answer; it may do so again soon. ``sent`` is false where no request can have arrived."""
+    """The cluster did not answer, or nothing that can be read; it may do so again soon.
+
+    ``sent`` is false where no request can have arrived.
+    """
 
     def __init__(self, why: str, advice: str, *, sent: bool = True) -> None:
         super().__init__(f"{why}: {advice}")

@@ -44,7 +44,7 @@ class Api(Protocol):
 
         Raises:
             RefusedError: it was answered with an error.
-            UnansweredError: it was not answered.
+            UnansweredError: it was not answered, or not with a JSON object.
         """
 
     def text(self, path: str, query: Mapping[str, str] | None = None) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
-from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
-from gpucloud.cli.plugin.kube import kubeconfig
+from gpucloud.cli.plugin.errors import CHECK, ExitCode, PluginError, UnansweredError
+from gpucloud.cli.plugin.kube import answers, kubeconfig
 from gpucloud.cli.plugin.kube.access import Access, At, ConfigError, Material, RefusedError, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-CHECK = "check --context, --kubeconfig and your network, then try again."
 RELOGIN = "correct the kubeconfig, or log in again."
 UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
 
@@ -58,7 +57,10 @@ class KubeApi:
 
     def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
         """One request, as ``Api`` says."""
-        return _parsed(self._answer(method, path, query, body))
+        found = answers.document(self._answer(method, path, query, body))
+        if found is None:
+            raise answers.unreadable("a JSON object")
+        return found
 
     def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
         """One read that is answered with plain text, as ``Api`` says."""
@@ -77,7 +79,7 @@ class KubeApi:
             why = f"the cluster at {self.host} does not answer ({cause(error)})"
             raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
         if not 200 <= status < 300:
-            answer = _parsed(text)
+            answer = answers.document(text) or {}
             raise RefusedError(status, clean(str(answer.get("message") or f"HTTP {status}")), str(answer.get("reason") or ""))
         return text
 
@@ -142,11 +144,3 @@ def _missing(files: tuple[Path, ...]) -> str:
 
 def _no_login(host: str, error: Exception) -> str:
     return f"cannot log in to the cluster at {host}: {clean(str(error)).rstrip('.')}"
-
-
-def _parsed(text: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}

@@ -108,7 +108,7 @@ def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:
     """What the operator has published for the account; nothing where that may not be seen."""
     path = f"/apis/{API_VERSION}/namespaces/{quote(here.namespace, safe='')}/gpuoffers"
     name = DEFAULT_ACCOUNT if account is None else account.key.name
-    return offering.published((here.read(path) or {}).get("items") or (), name)
+    return offering.published(here.listed("gpuoffers", path) or (), name)
 
 
 def _things(here: Cluster, kind: str) -> tuple[Thing, ...] | None:

@@ -72,11 +72,11 @@ def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:
 
 def _leases(here: Cluster, namespace: str) -> tuple[Lease, ...] | None:
     """The Leases of operators of ours in that namespace; None when they may not be seen."""
-    listed = here.read(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+    listed = here.listed("Leases", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
     if listed is None:
         return None
     found = []
-    for item in listed.get("items") or ():
+    for item in listed:
         name, spec = str(item["metadata"].get("name", "")), item.get("spec") or {}
         label, ours = PART_OF
         if (item["metadata"].get("labels") or {}).get(label) == ours or name.startswith(OLD_NAMES):

@@ -42,13 +42,11 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
 def _files(here: Cluster, operator_namespace: str, now: datetime) -> dict[str, Any]:
     """By name; what may not be read is told in doctor.json, or is left out."""
     facts = gather(here, here.namespace, operator_namespace)
-    events = here.read(f"/api/v1/namespaces/{here.namespace}/events", {"limit": "500"}) or {}
+    events = here.listed("events", f"/api/v1/namespaces/{here.namespace}/events", {"limit": "500"}) or ()
     pods = here.operator_pods(operator_namespace) or ()
     names = [str(pod["metadata"]["name"]) for pod in pods]
     logs = {f"logs/{name}.txt": here.pod_log(operator_namespace, name) for name in names}
-    ours = [
-        one for one in events.get("items") or () if str((one.get("involvedObject") or {}).get("apiVersion")).startswith(GROUP)
-    ]
+    ours = [one for one in events if str((one.get("involvedObject") or {}).get("apiVersion")).startswith(GROUP)]
     return {
         "version.json": {"plugin": gpucloud.__version__} | of_cluster(here, operator_namespace),
         "doctor.json": document(facts, examine(facts)),

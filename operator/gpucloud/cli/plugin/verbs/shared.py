@@ -100,10 +100,11 @@ def listed(here: Cluster, namespace: str | None, selector: str = "") -> tuple[tu
 
 
 def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
-    """These objects as they are now: one read for one, else one list a kind."""
+    """These objects as they are now: one read for one, else one list a kind, of which none is left out."""
     if len(keys) == 1:
         return {keys[0]: here.find(keys[0])}
-    found = {item.key: item for item in here.things(here.namespace, sorted({key.kind for key in keys}))}
+    kinds = sorted({key.kind for key in keys})
+    found = {item.key: item for kind in kinds for item in here.things(here.namespace, (kind,))}
     return {key: found.get(key) for key in keys}
 
 

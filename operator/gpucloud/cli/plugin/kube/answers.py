@@ -1,0 +1,62 @@
+"""What an answer of the apiserver must be before it is believed: the object that was asked for, or a list of objects. Pure.
+
+A 200 may come from a proxy in between, or be cut short. Nothing follows from it, least of all that something is gone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gpucloud.cli.plugin.errors import CHECK, UnansweredError
+from gpucloud.cli.plugin.objects import Thing, thing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpucloud.cli.plugin.objects import Key
+
+
+def document(text: bytes) -> dict[str, Any] | None:
+    """The JSON object of an answer; None if it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def unreadable(wanted: str) -> UnansweredError:
+    """The error of an answer that is something else; a write that is answered so may have been carried out."""
+    return UnansweredError(f"the cluster's answer is not {wanted}; a proxy may have answered, or cut it", CHECK)
+
+
+def the_object(key: Key, body: Mapping[str, Any]) -> Thing:
+    """The object of this key.
+
+    Raises:
+        UnansweredError: the answer is another one, or none.
+    """
+    found = thing(key.kind, body)
+    if not found.uid or found.key != key:
+        raise unreadable(f"{key} of namespace {key.namespace!r}")
+    return found
+
+
+def items(what: str, page: Mapping[str, Any], marks: tuple[str, ...] = ("name",)) -> list[dict[str, Any]]:
+    """The objects of a list, each with these fields of its metadata.
+
+    Raises:
+        UnansweredError: the answer is no list.
+    """
+    found = page.get("items", page)  # null when the list is empty
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(_has(item, marks) for item in found):
+        raise unreadable(f"a list of {what}")
+    return found
+
+
+def _has(item: object, marks: tuple[str, ...]) -> bool:
+    meta = item.get("metadata") if isinstance(item, dict) else None
+    return isinstance(meta, dict) and all(isinstance(meta.get(mark), str) and meta[mark] for mark in marks)
