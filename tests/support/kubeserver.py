@@ -36,7 +36,7 @@ class Server:
 
     def __init__(self):
         self.seen = []
-        self.answer = lambda _seen: (200, {"metadata": {}})
+        self.answer = lambda _seen: (200, {"metadata": {"resourceVersion": "8"}})
         self.logins = 0
         self.url = ""
 

@@ -7,8 +7,9 @@ import copy
 import pytest
 
 from gpucloud.cli.operations import uninstall as module
-from gpucloud.cli.operations.uninstall import Left, Policy, Uninstall, UninstallClient
+from gpucloud.cli.operations.uninstall import Left, NotDoneError, Policy, Uninstall, UninstallClient
 from gpucloud.engine.kube.client import KubeError
+from support.kubeserver import Answering, NoConnection
 
 PLURALS = {
     "GpuVM": "gpuvms",
@@ -145,6 +146,13 @@ async def test_that_it_may_not_list_is_no_empty_list():
     kube = Objects()
     kube.fails = [KubeError(403, "Forbidden", "no")]
     with pytest.raises(KubeError, match="403"):
+        await guard(kube).left()
+
+
+async def test_an_answer_that_is_no_list_is_no_empty_list():
+    """As of a proxy that asks for a login: the uninstall went on while VMs were there."""
+    kube = UninstallClient(NoConnection, transport=Answering(200, ""))
+    with pytest.raises(NotDoneError, match="could not be listed: the answer is no list"):
         await guard(kube).left()
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
 CALL_SECONDS = 30.0
-LONGEST_PAUSE = 60.0
 REQUESTS_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
 PAGE = 500
 NO_DEFINITION = "NoDefinition"
@@ -103,9 +102,7 @@ class KubeClient:
             "metadata": {name: owner[name] for name in ("name", "namespace", "uid", "resourceVersion")},
             "status": status,
         }
-        path = f"{object_path(plural, owner)}/status?fieldManager={FIELD_MANAGER}"
-        answer: dict[str, Any] = await self.call("PUT", path, body)
-        return answer
+        return versioned(await self.call("PUT", f"{object_path(plural, owner)}/status?fieldManager={FIELD_MANAGER}", body))
 
     async def read(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
         """Return the current object.
@@ -126,7 +123,7 @@ class KubeClient:
         """
         (path,) = list_paths(plural, (namespace,))
         answer = await self.call("GET", f"{path}?fieldSelector=metadata.name%3D{quote(name, safe='')}")
-        return next((dict(item) for item in answer.get("items") or ()), None)
+        return next((dict(item) for item in items_of(answer)), None)
 
     async def add_finalizer(self, plural: str, owner: Mapping[str, Any]) -> dict[str, Any]:
         """Add our finalizer, guarded by resourceVersion; return the object.
@@ -152,8 +149,8 @@ class KubeClient:
             {"op": op, "path": "/metadata/finalizers", "value": finalizers},
         ]
         try:
-            answer = await self.call("PATCH", object_path(plural, owner), patch, content_type="application/json-patch+json")
-            return dict(answer)
+            path, content_type = object_path(plural, owner), "application/json-patch+json"
+            return versioned(await self.call("PATCH", path, patch, content_type=content_type))
         except KubeError as error:
             if error.status == 422:  # a test in the patch failed
                 raise KubeError(409, "Conflict", "the object has changed") from error
@@ -227,8 +224,8 @@ class KubeClient:
         """
         versions: dict[str, int] = {}
         for path in list_paths(plural, namespaces):
-            async for page in self._pages(path, accept=METADATA_ONLY):
-                for item in page.get("items") or ():  # null when it is empty
+            async for items in self._pages(path, accept=METADATA_ONLY):
+                for item in items:
                     version = str(item["metadata"].get("resourceVersion", ""))
                     versions[str(item["metadata"]["uid"])] = int(version) if version.isdecimal() else 0
         return ListedVersions(versions)
@@ -240,8 +237,8 @@ class KubeClient:
             KubeError: as ``list_versions``.
         """
         for path in list_paths(plural, namespaces):
-            async for page in self._pages(path, accept="application/json"):
-                for item in page.get("items") or ():
+            async for items in self._pages(path, accept="application/json"):
+                for item in items:
                     yield item
 
     async def review(self, group: str, resource: str, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -305,12 +302,12 @@ class KubeClient:
                 return None
             raise
 
-    async def _pages(self, path: str, *, accept: str) -> AsyncIterator[dict[str, Any]]:
+    async def _pages(self, path: str, *, accept: str) -> AsyncIterator[list[dict[str, Any]]]:
         token = ""
         while True:
             page = await self.call("GET", f"{path}?limit={PAGE}{token}", accept=accept)
-            yield page
-            following = page["metadata"].get("continue")
+            yield items_of(page)
+            following = (page.get("metadata") or {}).get("continue")
             if not following:
                 return
             token = f"&continue={following}"
@@ -346,7 +343,9 @@ class KubeClient:
                 answer = await self._send(method, path, data, sent | (renewed or {}))
         document = parsed(answer.text)
         if not 200 <= answer.status < 300:  # redirects are not followed, and their empty answers are no objects
-            raise _refusal(answer, document, path)
+            raise _refusal(answer, document or {}, path)
+        if document is None:  # a proxy's page, or an answer cut short: a write may have been carried out
+            raise KubeError(0, "Malformed", f"{method} {path.split('?', maxsplit=1)[0]}: the answer is no object")
         return document
 
     def _log_in(self) -> dict[str, str]:
@@ -370,7 +369,7 @@ class KubeClient:
             reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
             raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
         if answer.status == 429:  # it applies to all calls of this client
-            self._quiet_until = _now() + _asked_pause(answer.headers.get("Retry-After", ""))
+            self._quiet_until = _now() + answer.asked_pause
         return answer
 
 
@@ -389,9 +388,12 @@ def versioned(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _asked_pause(retry_after: str) -> float:
-    """Return the seconds to pause after a 429. The apiserver sends whole seconds; a proxy may send anything."""
-    return min(float(retry_after), LONGEST_PAUSE) if retry_after.isdecimal() else 1.0
+def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects of a list; an answer that is none is malformed, and proves nothing of what it does not name."""
+    items = page.get("items", page)  # null when it is empty
+    if items is not None and not isinstance(items, list):
+        raise KubeError(0, "Malformed", "the answer is no list")
+    return items or []
 
 
 def _now() -> float:

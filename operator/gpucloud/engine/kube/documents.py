@@ -16,10 +16,10 @@ def encoded(body: Any) -> str:
         return json.dumps(body, separators=(",", ":"))
 
 
-def parsed(text: str) -> dict[str, Any]:
-    """Return the JSON object of an answer; empty if it is none."""
+def parsed(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of an answer; None if it is none."""
     try:
         document = orjson.loads(text)
     except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}
+        return None
+    return document if isinstance(document, dict) else None

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from gpucloud.engine.kube.client import items_of
 from gpucloud.kinds.meta import PART_OF
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ async def held_leases(kube: KubeClient, now: datetime) -> tuple[HeldLease, ...]:
     if not review.get("allowed"):
         return ()
     listed = await kube.call("GET", f"/apis/{GROUP}/v1/leases?labelSelector={quote('='.join(PART_OF), safe='')}")
-    found = [(item["metadata"], item.get("spec") or {}) for item in listed.get("items") or ()]
+    found = [(item["metadata"], item.get("spec") or {}) for item in items_of(listed)]
     return tuple(
         HeldLease(meta["namespace"], meta["name"], str(spec["holderIdentity"]))
         for meta, spec in found

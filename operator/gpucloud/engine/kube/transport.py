@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
 
+LONGEST_PAUSE = 60.0
+
 
 class Connection(Protocol):
     """How to reach the apiserver; kopf's ConnectionInfo is one."""
@@ -39,6 +41,12 @@ class KubeAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     text: str
+
+    @property
+    def asked_pause(self) -> float:
+        """Seconds to pause after a 429. The apiserver sends whole seconds; a proxy may send anything."""
+        retry_after = self.headers.get("Retry-After", "")
+        return min(float(retry_after), LONGEST_PAUSE) if retry_after.isdecimal() else 1.0
 
 
 class NoAnswer(OSError):  # noqa: N818 - a statement, as in asyncio's names

@@ -1,11 +1,13 @@
 """Answers that fail: refused tokens, silence and 429."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from gpucloud.engine.kube import client as module
 from gpucloud.engine.kube.client import CALL_SECONDS, KubeClient, KubeError
+from gpucloud.engine.kube.other_operators import held_leases
 from gpucloud.engine.kube.transport import NoAnswer
 from support.kubeserver import OWNER, Answering, Connection, NoConnection, Silent
 
@@ -16,6 +18,48 @@ async def test_an_error_that_is_no_json_is_an_error_all_the_same(server, kube, b
     with pytest.raises(KubeError) as caught:
         await kube.cluster_uid()
     assert caught.value.status == 502
+
+
+UNREADABLE = ["", "<html>log in</html>", "[1]", "null", '{"items": [{"metadata": {"na', {"ok": True}, {"metadata": {}}]
+LISTS = {
+    "uids": lambda kube: kube.uids("gpuvms", ()),
+    "resources": lambda kube: anext(kube.resources("gpuvms", ()), None),
+    "find": lambda kube: kube.find("gpuvms", "team", "train"),
+    "read": lambda kube: kube.read("gpuvms", OWNER),
+    "held_leases": lambda kube: held_leases(kube, datetime.now(UTC)),
+}
+WRITES = {
+    "replace_status": lambda kube: kube.replace_status("gpuvms", "GpuVM", OWNER, {}),
+    "add_finalizer": lambda kube: kube.add_finalizer("gpuvms", OWNER),
+    "release": lambda kube: kube.release("gpuvms", OWNER),
+    "create_lease": lambda kube: kube.create_lease({"metadata": {"namespace": "team"}}),
+}
+
+
+@pytest.mark.parametrize("body", [*UNREADABLE, {"items": "none"}], ids=str)
+@pytest.mark.parametrize("call", LISTS.values(), ids=LISTS)
+async def test_an_answer_that_is_no_list_is_not_an_empty_one(server, kube, call, body):
+    """A proxy's login page, or an answer cut short: objects that it does not name may be there."""
+    server.answer = lambda seen: (200, {"status": {"allowed": True}} if "reviews" in seen["path"] else body)
+    with pytest.raises(KubeError) as caught:
+        await call(kube)
+    assert (caught.value.status, caught.value.reason, caught.value.gone) == (0, "Malformed", False)
+
+
+@pytest.mark.parametrize("body", UNREADABLE, ids=str)
+@pytest.mark.parametrize("call", WRITES.values(), ids=WRITES)
+async def test_a_write_that_is_not_answered_with_the_object_is_not_known_to_be_done(server, kube, call, body):
+    server.answer = lambda _seen: (200, body)
+    with pytest.raises(KubeError) as caught:
+        await call(kube)
+    assert (caught.value.status, caught.value.reason) == (0, "Malformed")
+
+
+@pytest.mark.parametrize("body", UNREADABLE[:5], ids=str)
+async def test_a_secret_that_cannot_be_read_is_not_an_empty_one(server, kube, body):
+    server.answer = lambda _seen: (200, body)
+    with pytest.raises(KubeError, match="Malformed"):
+        await kube.data_of("secrets", "team", "keys")
 
 
 async def test_a_rotated_token_is_fetched_once_and_the_call_sent_again(server, kube):
