@@ -283,9 +283,9 @@ class Interrupted(io.StringIO):
 def person(monkeypatch):
     """A function that says what somebody types, line by line."""
 
-    def types(*lines, form=io.StringIO):
+    def types(*lines, form=io.StringIO, last=""):
         monkeypatch.setattr(prompting, "is_possible", lambda: True)
-        monkeypatch.setattr("sys.stdin", form("".join(f"{line}\n" for line in lines)))
+        monkeypatch.setattr("sys.stdin", form("".join(f"{line}\n" for line in lines) + last))
 
     return types
 
@@ -340,6 +340,36 @@ def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, f
     code, out, err = plugin("create")
     assert (code, out, api.changed("POST")) == (130, "", [])
     assert "nothing was created" in err
+
+
+@pytest.mark.usefixtures("home")
+def test_a_line_that_ends_without_enter_is_no_yes(api, plugin, person):
+    person("1", "lab", "train", last="y")
+    code, out, err = plugin("create")
+    assert (code, out, api.changed("POST"), "nothing was created" in err) == (130, "", [], True)
+
+
+def bytes_of(errors):
+    """Standard input as Python opens it, under a locale that is strict or one that keeps bytes it cannot decode."""
+    return lambda text: io.TextIOWrapper(Lines(text.encode(errors="surrogateescape")), "utf-8", errors)
+
+
+class Lines(io.BytesIO):
+    """A terminal gives one line at a time."""
+
+    def read1(self, *_):
+        return self.readline()
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+@pytest.mark.parametrize("typed", ["\udcff\udcfe", "la\x1bb", "la\tb"])
+def test_an_answer_that_cannot_be_read_or_shown_is_asked_for_again(api, plugin, person, errors, typed):
+    person("1", typed, "lab", "train", "y", form=bytes_of(errors))
+    code, _, err = plugin("create")
+    ((_, body),) = api.changed("POST")
+    assert (code, body["spec"]["vpcRef"]["name"]) == (0, "lab")
+    assert "the answer has characters that cannot be read or shown: type it again." in err
 
 
 def test_where_nothing_is_offered_no_empty_list_is_named():

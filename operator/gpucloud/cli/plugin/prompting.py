@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.page import Line
 
+UNREADABLE = "the answer has characters that cannot be read or shown: type it again."
+
 
 def is_possible() -> bool:
     """Whether somebody is there to answer."""
@@ -24,6 +26,7 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
     """One line; an empty one means the default, and without a default is asked for again.
 
     ``refusal`` says what is wrong with an answer, or nothing; what is wrong is printed, and the question is asked again.
+    An answer with characters that cannot be read or shown is wrong, too.
 
     Raises:
         PluginError: the input has ended, or Ctrl-C was typed.
@@ -37,7 +40,7 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
                 ExitCode.INTERRUPTED,
             )
         answer = line.strip() or default
-        wrong = refusal(answer) if answer else ""
+        wrong = UNREADABLE if not answer.isprintable() else refusal(answer) if answer else ""
         if answer and not wrong:
             return answer
         if wrong:
@@ -45,12 +48,17 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
 
 
 def _read() -> str:
-    """The next line; empty at the end of the input, and on Ctrl-C."""
+    """The next line; empty at the end of the input, also within a line, and on Ctrl-C."""
     try:
-        return sys.stdin.readline()
+        line = sys.stdin.readline()
+    except UnicodeDecodeError as error:
+        line = error.object.decode(error.encoding, "surrogateescape")
     except KeyboardInterrupt:
-        print(file=sys.stderr)  # the question stands on this line
-        return ""
+        line = ""
+    if line.endswith("\n"):
+        return line
+    print(file=sys.stderr)  # the question stands on this line
+    return ""
 
 
 def choose(title: str, shown: Iterable[Line], values: Sequence[str]) -> int:
