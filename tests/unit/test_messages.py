@@ -10,12 +10,13 @@ import pytest
 from support.messages import judge
 from support.messages.__main__ import PAGE
 from support.messages.admission import refusals
+from support.messages.calls import accepted
 from support.messages.conditions import said
 from support.messages.page import page
 from support.messages.placeholders import generic
 from support.messages.program import Module, Scope
 from support.messages.reading import Frame, UnreadableError, read
-from support.messages.sources import ADVICE, DONE, texts, unread
+from support.messages.sources import ADVICE, DONE, EVENT, texts, unread
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
@@ -59,6 +60,16 @@ def test_a_report_of_trouble_says_what_is_the_case_and_what_to_do_or_what_comes(
 @pytest.mark.parametrize("text", texts(DONE), ids=lambda item: f"{item.place} {item.words[:40]}")
 def test_a_line_of_success_says_what_was_done_to_which_object(text):
     assert judge.cause(text.words) or judge.is_framed(text.words), text.words
+
+
+@pytest.mark.parametrize("text", [*accepted(), *texts(EVENT)], ids=lambda item: item.words[:40])
+def test_an_event_says_what_was_done(text):
+    assert judge.cause(text.words) or judge.is_framed(text.words), text.words
+
+
+def test_events_of_every_kind_that_calls_the_cloud_are_seen():
+    assert {item.kind for item in accepted()} == {"GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount"}
+    assert "The pause has ended." in {text.words for text in texts(EVENT)}
 
 
 def test_findings_and_lines_of_success_are_seen():

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from gpucloud.cli.markdown import table
 from support.messages import judge
 from support.messages.admission import refusals
+from support.messages.calls import accepted
 from support.messages.conditions import said
 from support.messages.placeholders import generic
-from support.messages.sources import DONE, texts
+from support.messages.sources import DONE, EVENT, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +25,7 @@ _FILLED_IN = "The messages of conditions and of an object's last Event. What sta
 _PARTS = (
     "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."
 )
+_EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
@@ -39,6 +41,7 @@ def page() -> str:
     parts = ["# Messages", _ABOUT, "## Conditions and Events", _FILLED_IN]
     for kind, of_kind in groupby(said(), lambda item: item.kind):
         parts += [f"### {kind}", table(("Reason", "Shown as", "Message"), _said(of_kind))]
+    parts += ["## Events of what was done", _EVENTS, table(("Of", "Message"), dict.fromkeys(_events()))]
     parts += ["## Parts of messages", _PARTS, table(("Of", "Message"), _parts())]
     parts += ["## Refusals of the apiserver"]
     for kind, of_kind in groupby(refusals(), lambda item: item.kind):
@@ -48,6 +51,11 @@ def page() -> str:
         parts += [f"### {command}", table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
     parts += ["## Lines of success", _DONE, table(("Message",), ((words,) for words in dict.fromkeys(_done())))]
     return "\n\n".join(parts) + "\n"
+
+
+def _events() -> Iterator[tuple[str, str]]:
+    yield from ((item.kind, item.words) for item in accepted())
+    yield from (("another change", item.words) for item in texts(EVENT))
 
 
 def _done() -> Iterator[str]:

@@ -50,6 +50,7 @@ SHOWN = {
 }
 # Under which name a text is looked for, where that is another one's own.
 ADVICE = " → "  # between what is the case and the advice of a finding
+EVENT = "Event"  # of a change or of a call that was accepted; a "Warning Event" tells of trouble
 DONE = "done"  # a line on standard output that says what a verb of the plugin has done
 _SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
 # Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
@@ -110,6 +111,11 @@ FROM_ELSEWHERE = {
     ("engine/kinds/gpuvm/publishing.py", "refusal.message"): "a Refusal, which is read where it is made",
     ("engine/kinds/gpuvm/unclaimed.py", "min(_others(facts), default='')"): "the name of a VM",
     ("engine/kube/events.py", "note"): "a condition's message, of the tables of decisions",
+    ("engine/kube/events.py", "holds.message"): "a condition's message, of the tables of decisions",
+    ("engine/controller/controller.py", "release.note"): "of the tables of decisions",
+    ("engine/kinds/gpucloudaccount/reconciler.py", "note.format(name=repr(name))"): "of the kind's table, as calls.py has it",
+    ("engine/kinds/gpuhost/reconciler.py", "note.format(name=repr(facts.spec.host_id))"): "as calls.py has it",
+    ("engine/kinds/sending.py", "note.format(name=name)"): "of the kind's table, as calls.py has it",
     (
         "engine/manager/console.py",
         "account.unknown.detail if account.unknown is not None else 'the account is not ready: try again soon.'",
@@ -183,7 +189,6 @@ def _shown_by(node: ast.Call, scope: Scope) -> str:
         "ValueError": not place.startswith(_CHECKS_INPUT),
         "RefusedError": place != _CONSOLE,
         "Refusal": place not in _REFUSERS,
-        "Event": not any(item.arg == "warning" for item in node.keywords),  # it tells of what was done
         "print": not _is_failure(node, place),
         "Verdict": not _is_failure(node, place),
         "Finding": not place.startswith("cli/plugin/"),  # that of ``gpucloud check`` says what it has seen
@@ -192,6 +197,8 @@ def _shown_by(node: ast.Call, scope: Scope) -> str:
         return DONE
     if hidden.get(name, False):
         return ""
+    if name == "Event" and not any(item.arg == "warning" for item in node.keywords):
+        return EVENT
     if name == "CloudError" and ast.unparse(node.args[0]) in _CALLERS:
         return "CallerError"
     return _SAME_AS.get(name, name)

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.audit")
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
-_EVENTS = {
+EVENTS = {
     Verb.HOLD_SECRET: (
         Reason.SECRET_HELD,
-        "Put a finalizer on Secret {name}: the Secret stays while VMs, VPCs or snapshots of this account may exist.",
+        "Added a finalizer to Secret {name}: the Secret stays while VMs, VPCs or snapshots of this account may exist.",
     ),
     Verb.FREE_SECRET: (Reason.SECRET_FREED, "Removed the finalizer from Secret {name}."),
 }
@@ -157,7 +157,7 @@ class GpuCloudAccountReconciler:
         if refusal is not None:
             log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
-        reason, note = _EVENTS[verb]
+        reason, note = EVENTS[verb]
         log.info("call", outcome=reason, **said)
         return Event(reason, note.format(name=repr(name)), verb)
 
@@ -263,8 +263,8 @@ class GpuCloudAccountReconciler:
             self._start_session(stored, session, secret)
             if current is not None:
                 deps.sessions.leave(current, label)
-                words = "The Secret holds another credential now; it is in use from here on."
-                deps.record(meta, Event(Reason.CREDENTIAL_CHANGED, words, "Rotate", always=True))
+                note = "The Secret holds another credential now; it is in use from here on."
+                deps.record(meta, Event(Reason.CREDENTIAL_CHANGED, note, "Rotate", always=True))
         self._put(stored, session, "", blocker)
         return session
 

@@ -1,0 +1,27 @@
+"""The Events of calls that were accepted: what the kinds' own tables say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpucloud.engine.kinds import gpucloudaccount, gpuhost
+from gpucloud.engine.kinds.gpucloudaccount.reconciler import EVENTS as OF_SECRETS
+from gpucloud.engine.kinds.gpuhost.sending import EVENTS as OF_HOSTS
+from gpucloud.engine.kinds.registry import OWNED
+from support.messages.conditions import Said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def accepted() -> Iterator[Said]:
+    """Each, by kind."""
+    for one in OWNED:
+        yield from _of(one.kind, one.reconciler.success_events)
+    yield from _of(gpuhost.DECLARATION.kind, OF_HOSTS)
+    yield from _of(gpucloudaccount.DECLARATION.kind, OF_SECRETS)
+
+
+def _of(kind, table) -> Iterator[Said]:
+    for reason, note, *_failed in table.values():
+        yield Said(kind, reason, "Event", note)
