@@ -16,7 +16,7 @@ from gpucloud.cloud import calls
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.connection import Connection
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.cloud.loop_thread import LoopEndedError, LoopThread
+from gpucloud.cloud.loop_thread import LoopEndedError, LoopForkedError, LoopThread
 from gpucloud.cloud.operations import blocking
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.transport import CLOSED
@@ -24,6 +24,7 @@ from gpucloud.cloud.waiting import Until, Wait
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
+_FORKED = "the client belongs to the process that forked this one: make a new client after fork"
 _OWN_THREAD = (
     "on_call runs in the thread that sends the calls, so it cannot use the client: call or close the client in another thread"
 )
@@ -34,7 +35,7 @@ class SyncCloudClient:
 
     Every operation takes keyword arguments only and raises ``CloudError`` for every failure. A call that is interrupted, as by
     Ctrl-C, is over: nothing of it is sent later. Within a running event loop use ``CloudClient``: these methods would stop the
-    loop.
+    loop. In a forked process every call fails with NOT_SENT: make a new client there.
     """
 
     def __init__(
@@ -66,6 +67,8 @@ class SyncCloudClient:
     def close(self) -> None:
         """Close all connections and end the thread. Calls that wait, and calls made later, fail with NOT_SENT.
 
+        In a forked process it does nothing: connections and thread are the other process's.
+
         Raises:
             CloudError: INVALID when ``on_call`` closes the client; nothing is closed.
         """
@@ -74,7 +77,7 @@ class SyncCloudClient:
     def _close(self, *, abandon: bool) -> None:
         self._refuse_own_thread("close")
         try:
-            with contextlib.suppress(LoopEndedError):  # closed already
+            with contextlib.suppress(LoopEndedError, LoopForkedError):  # closed already, or not ours to close
                 self._thread.run(partial(self._connection.aclose, abandon=abandon))
         finally:
             self._thread.stop()
@@ -129,14 +132,17 @@ class SyncCloudClient:
         """Run a coroutine in the event loop of the client.
 
         Raises:
-            CloudError: NOT_SENT when the client is closed, INVALID when ``on_call`` asks the client; or as ``work`` raises it.
+            CloudError: NOT_SENT when the client is closed or of another process, INVALID when ``on_call`` asks it; or as
+                ``work`` raises it.
         """
         self._refuse_own_thread(operation)
         try:
             return self._thread.run(work)
         except LoopEndedError:
-            pass
-        raise CloudError(ErrorKind.NOT_SENT, CLOSED, operation=operation)
+            why = CLOSED
+        except LoopForkedError:
+            why = _FORKED
+        raise CloudError(ErrorKind.NOT_SENT, why, operation=operation)
 
     def _refuse_own_thread(self, operation: str) -> None:
         if self._thread.is_current:

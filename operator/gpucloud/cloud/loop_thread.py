@@ -1,8 +1,13 @@
-"""An event loop in a thread of its own, in which other threads run coroutines. It knows nothing of the cloud."""
+"""An event loop in a thread of its own, in which other threads run coroutines. It knows nothing of the cloud.
+
+A forked process has a copy of the loop, but not the thread that runs it, and of the lock a copy that may stay locked. So there
+nothing is begun, and nothing is waited for.
+"""
 
 import asyncio
 import concurrent.futures
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
@@ -15,11 +20,16 @@ class LoopEndedError(Exception):
     """The loop was stopped, so the work was not begun."""
 
 
+class LoopForkedError(Exception):
+    """The loop runs in the process that forked this one, so the work was not begun."""
+
+
 class LoopThread:
     """Runs coroutines for any number of threads until ``stop``. The thread keeps no program alive."""
 
     def __init__(self, name: str) -> None:
         """Start the thread."""
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
         self._stopped = False
@@ -36,12 +46,13 @@ class LoopThread:
 
         Raises:
             LoopEndedError: the loop was stopped, and nothing was begun.
+            LoopForkedError: this process was forked from the loop's, and nothing was begun.
         """
         job = _Job(work, self._tasks)
         try:
             self._begin(job)
             return job.result.result()
-        except LoopEndedError:
+        except (LoopEndedError, LoopForkedError):
             raise
         except BaseException:
             if not job.result.done():
@@ -54,21 +65,29 @@ class LoopThread:
     @property
     def is_current(self) -> bool:
         """Whether the caller is in the loop's own thread, where ``run`` would wait for ever."""
-        return threading.current_thread() is self._thread
+        return threading.current_thread() is self._thread and not self._is_forked
 
     def stop(self) -> None:
-        """Let nothing new begin. The loop ends when what is under way has ended."""
+        """Let nothing new begin. The loop ends when what is under way has ended. Does nothing in a forked process."""
+        if self._is_forked:
+            return
         with self._order:
             if not self._stopped:
                 self._stopped = True
                 self._loop.call_soon_threadsafe(self._stopping.set)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait for the end of the loop; not in its own thread, where that could never come."""
-        if not self.is_current:
+        """Wait for the end of the loop; not in its own thread or in a forked process, where that could never come."""
+        if not self.is_current and not self._is_forked:
             self._thread.join(timeout)
 
+    @property
+    def _is_forked(self) -> bool:
+        return os.getpid() != self._process
+
     def _begin(self, job: "_Job[Any]") -> None:
+        if self._is_forked:
+            raise LoopForkedError("the loop runs in the process that forked this one")
         with self._order:
             if self._stopped:
                 raise LoopEndedError("the loop was stopped")

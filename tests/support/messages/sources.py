@@ -76,6 +76,7 @@ UNSEEN = {
     "ConnectionError": "the library's words, framed by an UnansweredError",
     "httpx.PoolTimeout": "failure_words.py has the words for it",
     "LoopEndedError": "the CloudError of a client that is closed takes its place",
+    "LoopForkedError": "the CloudError of a client of another process takes its place",
     "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
 }
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
