@@ -8,6 +8,7 @@ import re
 import tarfile
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.tokens import without_tokens
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ _TOLD = re.compile(
     r"""|((?:password|passphrase|token)\sis\s(["'])).*?(?=\3|$)""",
     re.IGNORECASE | re.MULTILINE,
 )
-_TOKEN = re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?")
-_PRIVATE = re.compile(r"""-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[^"']*?(?:-----END [A-Z0-9 ]{0,40}-----|(?=\\?["'])|\Z)""")
+_PRIVATE = re.compile(
+    r"""-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^"']*?(?:-----END [A-Z0-9 ]{0,40}-----|(?=\\?["'])|\Z)"""
+)
 # User and password before a host, without a scheme; the digest of an image stands behind an @, too.
 _USER = re.compile(r"""(?<![^\s"'<>\\=,(])[^\s"'<>\\=,(@:/]{1,256}:[^\s"'<>\\]{1,256}@(?!sha\d+:)(?=[\w\[])""")
 # Such a header's value goes to the end of the line, and the argument that follows a flag in a list to its closing quote.
@@ -44,7 +46,7 @@ _NAMED = re.compile(
 
 def scrubbed(text: str) -> str:
     """Text without private keys, user and password of a host, query of a URL, and what looks or is named like a credential."""
-    text = _TOKEN.sub(HIDDEN, _PRIVATE.sub(HIDDEN, text))
+    text = without_tokens(_PRIVATE.sub(HIDDEN, text), HIDDEN)
     text = _URL.sub(lambda url: f"{url[1]}{url[2]}{f'?{HIDDEN}' if url[3] else ''}", text)
     text = _USER.sub(f"{HIDDEN}@", text)
     text = _ARGUMENT.sub(rf"\1{HIDDEN}", _HEADER.sub(rf"\1{HIDDEN}", text))
