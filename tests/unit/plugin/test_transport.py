@@ -6,6 +6,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import pytest
 import trustme
@@ -21,6 +22,7 @@ from support.pluginworld import a_body
 AUTHORITY = trustme.CA()
 SERVER_CERT = AUTHORITY.issue_cert("apiserver.example")
 CLIENT = AUTHORITY.issue_cert("ann@example.com")
+OK = (200, b"{}", "3")
 PATH = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms/train"
 
 
@@ -61,13 +63,13 @@ SHOWN = {
     ],
 )
 def test_tls_is_verified_as_the_kubeconfig_says(tls_api, tls, says, why):
-    way = transport.Transport(Access(tls_api.url, "team", tls), (5.0, 5.0))
+    way = transport.Transport(Access(tls_api.url, "team", tls))
     if says is None:
-        assert way.request("GET", PATH, None, {})[0] == 200, why
+        assert way.request("GET", PATH, None, {}, 5.0)[0] == 200, why
         way.close()
         return
     with pytest.raises(Exception, match=says) as error:
-        way.request("GET", PATH, None, {})
+        way.request("GET", PATH, None, {}, 5.0)
     assert isinstance(error.value, OSError | transport.ConfigError), why
 
 
@@ -148,13 +150,13 @@ def test_a_program_that_does_not_log_in_is_told(api, tmp_path, program, answer, 
 def test_a_kept_connection_that_has_ended_is_opened_anew_for_what_may_be_sent_twice(closes, method, answered_):
     """What may have been done is not sent twice."""
     with Fickle(closes=closes) as server:
-        way = transport.Transport(Access(server.url, "team"), (5.0, 5.0))
-        assert way.request("GET", "/", None, {}) == (200, b"{}")
+        way = transport.Transport(Access(server.url, "team"))
+        assert way.request("GET", "/", None, {}, 5.0) == OK
         if answered_:
-            assert way.request(method, "/", b"{}" if method == "PATCH" else None, {}) == (200, b"{}")
+            assert way.request(method, "/", b"{}" if method == "PATCH" else None, {}, 5.0) == OK
         else:
             with pytest.raises(transport.STALE):
-                way.request(method, "/", b"{}", {})
+                way.request(method, "/", b"{}", {}, 5.0)
         way.close()
         assert server.connections == (2 if closes and answered_ else 1)
 
@@ -162,20 +164,49 @@ def test_a_kept_connection_that_has_ended_is_opened_anew_for_what_may_be_sent_tw
 def test_a_second_failure_leaves_no_half_used_connection():
     """The request after it opens a new one."""
     with Fickle(closes=True) as server:
-        way = transport.Transport(Access(server.url, "team"), (5.0, 5.0))
-        way.request("GET", "/", None, {})
+        way = transport.Transport(Access(server.url, "team"))
+        way.request("GET", "/", None, {}, 5.0)
         server.breaks = True
         with pytest.raises(transport.http.client.IncompleteRead):
-            way.request("GET", "/", None, {})
-        assert way.request("PATCH", "/", b"{}", {}) == (200, b"{}")
+            way.request("GET", "/", None, {}, 5.0)
+        assert way.request("PATCH", "/", b"{}", {}, 5.0) == OK
         way.close()
         assert server.connections == 3
 
 
+@pytest.mark.parametrize(
+    "head", [b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", b"HTTP/1.1 200 OK\r\n"], ids=["body", "head"]
+)
+def test_an_answer_that_drips_is_not_waited_for_longer_than_one_that_does_not_come(head):
+    """Each part of it comes in time: a limit for each wait is none for the answer."""
+    stop = threading.Event()
+
+    class Dripping(BaseRequestHandler):
+        def handle(self):
+            self.request.recv(65536)
+            self.request.sendall(head)
+            rest = b"X-Slow: yes\r\nContent-Length: 1\r\n\r\n " if head.count(b"\r\n") == 1 else b" " * 99
+            for place in range(len(rest)):
+                self.request.sendall(rest[place : place + 1])
+                if stop.wait(0.02):
+                    return
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        server.daemon_threads, server.block_on_close = True, False
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        way = transport.Transport(Access(f"http://127.0.0.1:{server.server_address[1]}", "team"))
+        with pytest.raises(TimeoutError):
+            way.request("GET", "/", None, {}, 0.2)
+        with pytest.raises(TimeoutError):
+            way.request("GET", "/", None, {}, 0.0)
+        stop.set()
+        server.shutdown()
+
+
 def test_a_server_behind_a_proxy_is_asked_for_by_its_whole_address():
     with Fickle() as proxy:
-        way = transport.Transport(Access("http://apiserver.example:8001/prefix", "team", proxy=proxy.url), (5.0, 5.0))
-        assert way.request("GET", "/x", None, {}) == (200, b"{}")
+        way = transport.Transport(Access("http://apiserver.example:8001/prefix", "team", proxy=proxy.url))
+        assert way.request("GET", "/x", None, {}, 5.0) == OK
         way.close()
         assert proxy.paths == ["http://apiserver.example:8001/prefix/x"]
 
@@ -199,6 +230,7 @@ class Fickle:
                 broken, outer.breaks = outer.breaks, False
                 self.send_response(200)
                 self.send_header("Content-Length", "9" if broken else "2")
+                self.send_header("Retry-After", "3")
                 self.end_headers()
                 self.wfile.write(b"{}")
                 self.close_connection = broken or (closes and outer.connections == 1)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from gpucloud.cli.plugin import lost, marks, show
-from gpucloud.cli.plugin.errors import REQUESTED, ExitCode, ForbiddenError, NotServedError, PluginError, UnansweredError
+from gpucloud.cli.plugin.errors import (
+    REQUESTED,
+    ExitCode,
+    ForbiddenError,
+    NotServedError,
+    PluginError,
+    TransientError,
+    UnansweredError,
+)
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.kube.answers import items, the_object, unreadable
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
@@ -41,6 +49,10 @@ class Cluster:
 
     def __init__(self, api: Api) -> None:
         self.api = api
+
+    def within(self, seconds: float) -> Cluster:
+        """The same cluster, all of whose answers together may take so long from now on."""
+        return Cluster(self.api.within(seconds))
 
     @property
     def namespace(self) -> str:
@@ -310,6 +322,8 @@ def _refusal(error: RefusedError, what: str, namespace: str | None) -> PluginErr
     words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
     if error.status == 403:
         return ForbiddenError(words)
+    if error.is_transient:
+        return TransientError(words, error.pause)
     return PluginError(words)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import http.client
 import ipaddress
-import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +16,9 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.kube.access import RefusedError
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
+from gpucloud.cli.plugin.kube.access import Answer, RefusedError, is_transient
+from gpucloud.cli.plugin.kube.answers import document
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
 from gpucloud.cli.plugin.text import cause, clean
@@ -37,6 +37,7 @@ A = TypeVar("A", bound=BaseModel)
 PORT = 8082  # the operator's own default, for a pod that names no port
 PORT_NAME = "console"
 SECONDS = 60.0
+UNKNOWN_FORM = "the operator's console answers in a form that this plugin does not know: update the older one."
 LARGEST = 64 * 1024 * 1024
 
 
@@ -67,9 +68,7 @@ class ConsoleSource:
         try:
             return model.model_validate(self._get(place, query))
         except ValidationError:
-            raise PluginError(
-                "the operator's console answers in a form that this plugin does not know: update the older one."
-            ) from None
+            raise PluginError(UNKNOWN_FORM) from None
 
     def _get(self, place: str, query: dict[str, str]) -> dict[str, Any]:
         path = f"/v1/namespaces/{quote(self.namespace)}/{place}" + (f"?{urlencode(query)}" if query else "")
@@ -81,19 +80,17 @@ class ConsoleSource:
             text = answer.read(LARGEST)
             connection.close()
         except (OSError, http.client.HTTPException) as error:
-            raise PluginError(f"the operator's console does not answer ({cause(error)}): {HELP}") from None
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = {}
+            raise TransientError(f"the operator's console does not answer ({cause(error)}): {HELP}") from None
+        found = document(text)
         if answer.status != 200:
-            words = (
-                clean(str(found.get("error") or f"HTTP {answer.status}"))
-                if isinstance(found, dict)
-                else f"HTTP {answer.status}"
-            )
-            raise PluginError(f"the operator's console refuses: {words}")
-        return found if isinstance(found, dict) else {}
+            words = clean(str((found or {}).get("error") or f"HTTP {answer.status}"))
+            refused = f"the operator's console refuses: {words}"
+            if is_transient(answer.status):
+                raise TransientError(refused, Answer(answer.status, text, answer.getheader("Retry-After", "")).pause)
+            raise PluginError(refused)
+        if found is None:
+            raise PluginError(UNKNOWN_FORM)
+        return found
 
 
 HELP = "check that the operator runs with --console, and, if you forward its port yourself, that it is still forwarded."
@@ -216,7 +213,8 @@ def _forward(api: KubeApi, namespace: str, pod: str, port: int) -> socket.socket
         return library.forward(api.at, namespace, pod, port)
     except RefusedError as error:
         look = f"look at it: {paste(f'kubectl describe pod/{pod} --namespace={namespace}')}"
-        raise PluginError(
+        words = (
             f"the apiserver forwards no port of pod {pod!r} in namespace {namespace!r} ({str(error).rstrip('.')}): "
             f"{ADVICE.get(error.status, look)}"
-        ) from None
+        )
+        raise (TransientError(words) if error.is_transient else PluginError(words)) from None

@@ -45,8 +45,19 @@ class ForbiddenError(PluginError):
     """The user lacks the right."""
 
 
-class UnansweredError(PluginError):
-    """The cluster did not answer, or nothing that can be read; it may do so again soon.
+class TransientError(PluginError):
+    """It could not be answered now, and may be soon: no wait or watch that has begun ends by it.
+
+    ``pause``: how many seconds the server asks to be left alone.
+    """
+
+    def __init__(self, message: str, pause: float = 0.0) -> None:
+        super().__init__(message)
+        self.pause = pause
+
+
+class UnansweredError(TransientError):
+    """The cluster did not answer, or nothing that can be read.
 
     ``sent`` is false where no request can have arrived.
     """

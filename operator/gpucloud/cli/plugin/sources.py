@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gpucloud.cli import variables
-from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
-from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.reader import CloudReader, open_reader
 from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 T = TypeVar("T")
+TRANSIENT = frozenset(
+    {ErrorKind.THROTTLED, ErrorKind.UNAVAILABLE, ErrorKind.SERVER, ErrorKind.OUTCOME_UNKNOWN, ErrorKind.NOT_SENT}
+)
 
 
 class Source(Protocol):
@@ -79,9 +82,8 @@ class Direct:
         try:
             return asyncio.run(asked())
         except CloudError as error:
-            raise PluginError(
-                f"the cloud at {self.url} refused or did not answer ({error}): check endpoint and credential, or try again."
-            ) from None
+            words = f"the cloud at {self.url} refused or did not answer ({error}): check endpoint and credential, or try again."
+            raise (TransientError(words, error.retry_after or 0.0) if error.kind in TRANSIENT else PluginError(words)) from None
         except ValueError as error:
             raise PluginError(f"the endpoint cannot be used ({error}): correct --endpoint.", ExitCode.MISUSED) from None
 

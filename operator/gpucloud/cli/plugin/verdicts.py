@@ -54,7 +54,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is waited for: of each object its UID, so that another one of the same name is not taken for it."""
+    """What is waited for: of each object its UID, so that another one of the same name is not taken for it.
+
+    The UID is empty for an object that was not there.
+    """
 
     goal: Goal
     uids: Mapping[Key, str]

@@ -9,35 +9,39 @@ import sys
 import time
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.advice import pasteable
-from gpucloud.cli.plugin.errors import ExitCode, UnansweredError
+from gpucloud.cli.plugin.errors import ExitCode, TransientError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.show import tell
-from gpucloud.cli.plugin.verdicts import Goal, Outcome, judge, total
+from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, judge, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gpucloud.cli.plugin.objects import Key, Thing
-    from gpucloud.cli.plugin.verdicts import Aim, Verdict
+    from gpucloud.cli.plugin.verdicts import Aim
+
+    Look = Callable[[float], Mapping[Key, Thing | None]]  # within so many seconds
 
 LOOK_SECONDS = 1.0
+LAST_SECONDS = 2.0
 
 
-def wait(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, timeout: float) -> ExitCode:
+def wait(look: Look, aim: Aim, timeout: float) -> ExitCode:
     """Look until it is decided; shows progress on standard error, and the outcome of each object on standard output."""
     deadline = time.monotonic() + timeout
-    verdicts: Mapping[Key, Verdict] = {}
+    verdicts: Mapping[Key, Verdict] = {key: Verdict(Outcome.PENDING, "") for key in aim.uids}
     with _view() as view:
         while True:
-            verdicts = _looked(look, aim, verdicts)
+            verdicts, asked = _looked(partial(look, look_seconds(deadline - time.monotonic())), aim, verdicts)
             code = total(verdicts, timed_out=time.monotonic() >= deadline)
             view.update(verdicts)
             if code is not None:
                 break
-            time.sleep(min(LOOK_SECONDS, max(0.05, deadline - time.monotonic())))
+            time.sleep(min(max(LOOK_SECONDS, asked), max(0.05, deadline - time.monotonic())))
     for key, verdict in verdicts.items():
         print(f"{key}: {_outcome_words(verdict, aim.goal)}")
     if code is ExitCode.TIMED_OUT:
@@ -54,14 +58,19 @@ def _status_command(keys: list[Key]) -> str:
     return paste(f"kubectl gpucloud status --namespace={keys[0].namespace}")
 
 
-def _looked(look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, before: Mapping[Key, Verdict]) -> Mapping[Key, Verdict]:
-    """Look once. A cluster that does not answer for a while ends no wait that has begun: what is waited for goes on."""
+def look_seconds(left: float) -> float:
+    """How long a look may take: what is left of the time, and the last one a little more than nothing."""
+    return max(left, LAST_SECONDS)
+
+
+def _looked(
+    look: Callable[[], Mapping[Key, Thing | None]], aim: Aim, before: Mapping[Key, Verdict]
+) -> tuple[Mapping[Key, Verdict], float]:
+    """Look once; the seconds that the cluster asks to be left alone. One that cannot answer for a while ends no wait."""
     try:
-        return {key: _pasteable(judge(key, item, aim)) for key, item in look().items()}
-    except UnansweredError as error:
-        if not before:
-            raise
-        return {key: replace(verdict, words=f"{error}") for key, verdict in before.items()}
+        return {key: _pasteable(judge(key, item, aim)) for key, item in look().items()}, 0.0
+    except TransientError as error:
+        return {key: replace(verdict, words=f"{error}") for key, verdict in before.items()}, error.pause
 
 
 def _pasteable(verdict: Verdict) -> Verdict:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 from gpucloud.cli.plugin import show
-from gpucloud.cli.plugin.errors import UnansweredError
+from gpucloud.cli.plugin.errors import TransientError
 from gpucloud.cli.plugin.page import Line
 
 if TYPE_CHECKING:
@@ -22,22 +22,26 @@ LOOK_SECONDS = 1.0  # one list a kind
 LOG_SECONDS = 5.0  # one request to the cloud, out of the account's request budget
 
 
-def pages(look: Callable[[], list[Line]], draw: Draw, pause: Callable[[], None]) -> NoReturn:
-    """Draw what ``look`` sees. An apiserver that does not answer for a while ends no watch that has begun."""
-    seen, outage = look(), list[Line]()
+def pages(look: Callable[[], list[Line]], draw: Draw, pause: Callable[[float], None]) -> NoReturn:
+    """Draw what ``look`` sees. An apiserver that cannot answer for a while ends no watch that has begun.
+
+    ``pause`` is given how many seconds the server asks to be left alone.
+    """
+    seen, outage, asked = look(), list[Line](), 0.0
     while True:
         draw([*outage, *seen])
-        pause()
+        pause(asked)
         try:
-            seen, outage = look(), []
-        except UnansweredError as error:
+            seen, outage, asked = look(), [], 0.0
+        except TransientError as error:
+            asked = error.pause
             outage = [Line(f"{error} The page below is older.", style="yellow"), Line("")]
 
 
 def status(look: Callable[[], list[Line]]) -> NoReturn:
     """Draw pages on standard output: in place on a terminal; elsewhere one after another, each only if it has changed."""
     with _drawing() as draw:
-        pages(look, draw, lambda: time.sleep(LOOK_SECONDS))
+        pages(look, draw, lambda asked: time.sleep(max(LOOK_SECONDS, asked)))
 
 
 @contextmanager
@@ -64,17 +68,23 @@ def changes() -> Draw:
 
 def log(read: Callable[[], str], tail: int | None) -> NoReturn:
     """Print a log on standard output, and what is new of it whenever it has grown."""
-    follow(read, tail, _write, lambda: time.sleep(LOG_SECONDS))
+    follow(read, tail, _write, lambda asked: time.sleep(max(LOG_SECONDS, asked)))
 
 
-def follow(read: Callable[[], str], tail: int | None, write: Callable[[str], None], pause: Callable[[], None]) -> NoReturn:
-    """Write the last lines of a log, then all that is added."""
-    text = read()
+def follow(read: Callable[[], str], tail: int | None, write: Callable[[str], None], pause: Callable[[float], None]) -> NoReturn:
+    """Write the last lines of a log, then all that is added. An outage is told once, and ends nothing that has begun."""
+    text, told, asked = read(), "", 0.0
     write(last_lines(text, tail))
     while True:
-        pause()
-        before, text = text, read()
-        write(added(before, text))
+        pause(asked)
+        try:
+            now, outage, asked = read(), "", 0.0
+        except TransientError as error:
+            now, outage, asked = text, str(error), error.pause
+        if outage not in {"", told}:
+            show.tell(outage)
+        write(added(text, now))
+        text, told = now, outage
 
 
 def _write(text: str) -> None:

@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 FIELD_MANAGER = "kubectl-gpucloud"
+CONNECT_SECONDS, LONGEST_PAUSE = 5.0, 60.0
+
+
+class Answer(NamedTuple):
+    """Status and text of an answer, and its header Retry-After."""
+
+    status: int
+    text: bytes
+    retry_after: str = ""
+
+    @property
+    def pause(self) -> float:
+        """Seconds to leave the server alone. The apiserver sends whole seconds; a proxy may send anything."""
+        return min(float(self.retry_after), LONGEST_PAUSE) if self.retry_after.isdecimal() else 0.0
+
+
+def is_transient(status: int) -> bool:
+    """Whether an error is of the moment: too many requests, or a server that cannot serve now."""
+    return status == 429 or status >= 500
 
 
 class RefusedError(Exception):
-    """The apiserver answered with an error. ``reason``: its word for it, empty if the answer has none."""
+    """The apiserver answered with an error. ``reason``: its word for it, empty if the answer has none.
 
-    def __init__(self, status: int, message: str, reason: str = "") -> None:
+    ``pause``: how many seconds it asks to be left alone; 0 if it does not.
+    """
+
+    def __init__(self, status: int, message: str, reason: str = "", pause: float = 0.0) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.pause = pause
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same read may soon be answered."""
+        return is_transient(self.status)
 
     @property
     def is_unserved(self) -> bool:
@@ -49,6 +77,9 @@ class Api(Protocol):
 
     def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
         """The same for a read that is answered with plain text."""
+
+    def within(self, seconds: float) -> Self:
+        """The same way, all of whose requests together may take so long from now on."""
 
 
 @dataclass(frozen=True, slots=True)

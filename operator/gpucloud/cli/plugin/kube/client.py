@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import http.client
 import json
+import math
 import os
 import socket
 import ssl
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +17,7 @@ from urllib.parse import urlencode
 
 from gpucloud.cli.plugin.errors import CHECK, ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube import answers, kubeconfig
-from gpucloud.cli.plugin.kube.access import Access, At, ConfigError, Material, RefusedError, Tls, UnservedError
+from gpucloud.cli.plugin.kube.access import Access, Answer, At, ConfigError, Material, RefusedError, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
 from gpucloud.cli.plugin.text import cause, clean
@@ -22,7 +25,7 @@ from gpucloud.cli.plugin.text import cause, clean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
+READ_SECONDS = 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 RELOGIN = "correct the kubeconfig, or log in again."
 UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
@@ -35,16 +38,22 @@ class Way(Protocol):
     def authorization(self) -> str:
         """The header by which the apiserver knows the user."""
 
-    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Status and text of an answer; OSError, HTTPException or ConfigError when there is none."""
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], seconds: float) -> Answer:
+        """The answer, if it is there within so many seconds; OSError, HTTPException or ConfigError when there is none."""
 
 
 class KubeApi:
     """Calls over one connection."""
 
     def __init__(self, at: At, seconds: float = READ_SECONDS) -> None:
-        self.at, self._seconds = at, seconds
-        self.host, self.namespace, self.impersonates, self._way = _connect(at, seconds)
+        self.at, self._seconds, self.until = at, seconds, math.inf
+        self.host, self.namespace, self.impersonates, self._way = _connect(at)
+
+    def within(self, seconds: float) -> KubeApi:
+        """As ``Api`` says."""
+        bounded = copy.copy(self)
+        bounded.until = min(self.until, time.monotonic() + seconds)
+        return bounded
 
     @property
     def token(self) -> str:
@@ -72,16 +81,17 @@ class KubeApi:
         sent = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json", "User-Agent": "kubectl-gpucloud"} | ({"Content-Type": kind} if sent else {})
         try:
-            status, text = self._way.request(method, target, sent, headers)
+            answer = self._way.request(method, target, sent, headers, min(self._seconds, self.until - time.monotonic()))
         except ConfigError as error:
             raise UnansweredError(_no_login(self.host, error), RELOGIN, sent=False) from None
         except (OSError, http.client.HTTPException) as error:
             why = f"the cluster at {self.host} does not answer ({cause(error)})"
             raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
-        if not 200 <= status < 300:
-            answer = answers.document(text) or {}
-            raise RefusedError(status, clean(str(answer.get("message") or f"HTTP {status}")), str(answer.get("reason") or ""))
-        return text
+        if not 200 <= answer.status < 300:
+            said = answers.document(answer.text) or {}
+            words = clean(str(said.get("message") or f"HTTP {answer.status}"))
+            raise RefusedError(answer.status, words, str(said.get("reason") or ""), answer.pause)
+        return answer.text
 
 
 def contexts(path: Path | None) -> list[str]:
@@ -89,7 +99,7 @@ def contexts(path: Path | None) -> list[str]:
     return sorted(kubeconfig.load(kubeconfig.paths(path)).contexts)
 
 
-def _connect(at: At, seconds: float) -> tuple[str, str, bool, Way]:
+def _connect(at: At) -> tuple[str, str, bool, Way]:
     """The server, the namespace, whether another user is acted as, and the way there."""
     if at.as_groups and not at.as_user:
         raise PluginError("--as-group needs --as: name the user to act as, too.", ExitCode.MISUSED)
@@ -101,9 +111,9 @@ def _connect(at: At, seconds: float) -> tuple[str, str, bool, Way]:
     except UnservedError:
         from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - half a second to load, for few kubeconfigs
 
-        way = library.LibraryWay(at, (CONNECT_SECONDS, seconds))
+        way = library.LibraryWay(at)
         return way.host, way.namespace, way.impersonates, way
-    return access.server, access.namespace, bool(access.impersonate), Transport(access, (CONNECT_SECONDS, seconds))
+    return access.server, access.namespace, bool(access.impersonate), Transport(access)
 
 
 def _access(at: At) -> Access:

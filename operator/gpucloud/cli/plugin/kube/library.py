@@ -15,7 +15,7 @@ from kubernetes.stream import portforward
 
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube import kubeconfig
-from gpucloud.cli.plugin.kube.access import ConfigError, RefusedError
+from gpucloud.cli.plugin.kube.access import CONNECT_SECONDS, Answer, ConfigError, RefusedError
 from gpucloud.cli.plugin.text import cause, clean
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class LibraryWay:
     """Requests by the library's own client."""
 
-    def __init__(self, at: At, timeouts: tuple[float, float]) -> None:
-        self._timeouts = timeouts
+    def __init__(self, at: At) -> None:
         settings = client.Configuration()
         settings.retries = False  # a cluster that is not there is told at once
         try:
@@ -48,8 +47,10 @@ class LibraryWay:
         """The header by which the apiserver knows the user."""
         return str((self.client.configuration.auth_settings().get("BearerToken") or {}).get("value") or "")
 
-    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """As ``Way`` says."""
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], seconds: float) -> Answer:
+        """As ``Way`` says, but that the library bounds each wait for a part of the answer, not all of them together."""
+        if seconds <= 0:
+            raise TimeoutError("timed out")
         try:
             sent = self.client.param_serialize(
                 method=method,
@@ -58,8 +59,8 @@ class LibraryWay:
                 body=None if body is None else json.loads(body),
                 auth_settings=["BearerToken"],
             )
-            answer = self.client.call_api(*sent, _request_timeout=self._timeouts)
-            return int(answer.status), bytes(answer.read())
+            answer = self.client.call_api(*sent, _request_timeout=(min(CONNECT_SECONDS, seconds), seconds))
+            return Answer(int(answer.status), bytes(answer.read()), str(answer.headers.get("Retry-After", "")))
         except (ConfigException, ApiException) as error:
             raise ConfigError(clean(str(error))) from None
         except urllib3.exceptions.HTTPError as error:
@@ -73,7 +74,7 @@ def forward(at: At, namespace: str, pod: str, port: int) -> socket.socket:
         RefusedError: it refuses.
         ConnectionError: it does not answer.
     """
-    core: Any = client.CoreV1Api(LibraryWay(at, (5.0, 30.0)).client)  # it bears no types
+    core: Any = client.CoreV1Api(LibraryWay(at).client)  # it bears no types
     open_port: Callable[..., Any] = portforward
     try:
         forwarded = open_port(core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import http.client
+import io
 import os
 import ssl
+import time
 from base64 import b64encode
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from gpucloud.cli.plugin.kube.access import ConfigError
+from gpucloud.cli.plugin.kube.access import CONNECT_SECONDS, Answer, ConfigError
 from gpucloud.cli.plugin.kube.credentials import obtain
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gpucloud.cli.plugin.kube.access import Access, Material, Tls
     from gpucloud.cli.plugin.kube.credentials import Credential
@@ -24,11 +28,33 @@ if TYPE_CHECKING:
 STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)  # of a kept connection that was idle too long
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request, and the monotonic time by which its answer is there."""
+
+    method: str
+    target: str
+    body: bytes | None
+    headers: Mapping[str, str]
+    deadline: float
+
+    def left(self) -> float:
+        """Seconds until then.
+
+        Raises:
+            TimeoutError: none.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        return left
+
+
 class Transport:
     """Sends requests as the ``Access`` says."""
 
-    def __init__(self, access: Access, timeouts: tuple[float, float]) -> None:
-        self._access, self._timeouts = access, timeouts
+    def __init__(self, access: Access) -> None:
+        self._access = access
         self._connection: http.client.HTTPConnection | None = None
         self._credential: Credential | None = None
 
@@ -37,19 +63,20 @@ class Transport:
         """The header by which the apiserver knows the user; empty for one with a certificate."""
         return self._current().authorization
 
-    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Status and text of the answer. A credential that was refused is obtained anew once.
+    def request(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], seconds: float) -> Answer:
+        """The answer, whole within so many seconds. A credential that was refused is obtained anew once.
 
         Raises:
             ConfigError: the credential cannot be had.
             OSError, http.client.HTTPException: there is no answer.
         """
-        status, text = self._sent(method, target, body, headers)
-        if status == http.client.UNAUTHORIZED and (self._access.plugin is not None or self._access.token_file):
+        request = _Request(method, target, body, headers, time.monotonic() + seconds)
+        answer = self._sent(request)
+        if answer.status == http.client.UNAUTHORIZED and (self._access.plugin is not None or self._access.token_file):
             self.close()
             self._credential = None
-            status, text = self._sent(method, target, body, headers)
-        return status, text
+            answer = self._sent(request)
+        return answer
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
@@ -57,29 +84,31 @@ class Transport:
             self._connection.close()
             self._connection = None
 
-    def _sent(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    def _sent(self, request: _Request) -> Answer:
         """One answer. A read over a kept connection that has ended meanwhile is sent once more; a change is not."""
-        repeatable = method == "GET" and self._open_connection() is not None
+        repeatable = request.method == "GET" and self._open_connection() is not None
         try:
-            return self._exchange(method, target, body, headers)
+            return self._exchange(request)
         except STALE:
             if not repeatable:
                 raise
-        return self._exchange(method, target, body, headers)
+        return self._exchange(request)
 
-    def _exchange(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    def _exchange(self, request: _Request) -> Answer:
         """Send and read over the kept connection, or a new one. One that fails on the way is not kept."""
         credential = self._current()
         shown = [("Authorization", credential.authorization)] if credential.authorization else []
-        length = [("Content-Length", str(len(body)))] if body is not None else []
+        length = [("Content-Length", str(len(request.body)))] if request.body is not None else []
         try:
-            connection = self._connection = self._open_connection() or self._open(credential)
-            connection.putrequest(method, f"{_prefix(self._access)}{target}", skip_accept_encoding=True)
-            for name, value in (*headers.items(), *shown, *self._access.impersonate, *length):
+            connection = self._connection = self._open_connection() or self._open(credential, request)
+            connection.response_class = _bounded(request)
+            connection.sock.settimeout(request.left())
+            connection.putrequest(request.method, f"{_prefix(self._access)}{request.target}", skip_accept_encoding=True)
+            for name, value in (*request.headers.items(), *shown, *self._access.impersonate, *length):
                 connection.putheader(name, value)
-            connection.endheaders(body)
+            connection.endheaders(request.body)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            return Answer(answer.status, answer.read(), answer.getheader("Retry-After", ""))
         except BaseException:
             self.close()
             raise
@@ -95,23 +124,56 @@ class Transport:
                 self.close()
         return self._credential
 
-    def _open(self, credential: Credential) -> http.client.HTTPConnection:
+    def _open(self, credential: Credential, request: _Request) -> http.client.HTTPConnection:
         parts = urlsplit(self._access.server)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         host, proxy = parts.hostname or "", urlsplit(self._access.proxy)  # an HTTP proxy: the reader takes no other
         there = (proxy.hostname, proxy.port or 80) if proxy.hostname else (host, port)
+        seconds = min(CONNECT_SECONDS, request.left())
         if parts.scheme == "https":
             name = self._access.tls.server_name or host
-            connection: http.client.HTTPConnection = _Https(
-                there, _context(self._access.tls, credential), name, self._timeouts[0]
-            )
+            connection: http.client.HTTPConnection = _Https(there, _context(self._access.tls, credential), name, seconds)
             if proxy.hostname:
                 connection.set_tunnel(host, port, _proxy_headers(proxy.username, proxy.password))
         else:
-            connection = http.client.HTTPConnection(*there, timeout=self._timeouts[0])
+            connection = http.client.HTTPConnection(*there, timeout=seconds)
+        connection.response_class = _bounded(request)
         connection.connect()
-        connection.sock.settimeout(self._timeouts[1])
         return connection
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer, all of whose parts together come in the time that is left."""
+
+    def __init__(self, sock: socket.socket, *rest: Any, left: Callable[[], float], **more: Any) -> None:
+        super().__init__(sock, *rest, **more)
+        self.fp = io.BufferedReader(_Bounded(self.fp.detach(), sock, left))
+
+
+def _bounded(request: _Request) -> Any:
+    """What makes the answers of this request."""
+    return partial(_Response, left=request.left)
+
+
+class _Bounded(io.RawIOBase):
+    """Reads of a socket, each of which waits for no longer than is left."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, left: Callable[[], float]) -> None:
+        self._raw, self._sock, self._left = raw, sock, left
+
+    def readable(self) -> bool:
+        """Of a socket always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """As of any raw stream."""
+        self._sock.settimeout(self._left())
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        """Give the socket free."""
+        self._raw.close()
+        super().close()
 
 
 class _Https(http.client.HTTPSConnection):

@@ -11,9 +11,9 @@ from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError,
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, look, reader
+from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import wait
+from gpucloud.cli.plugin.waiting import look_seconds, wait
 from gpucloud.cli.plugin.world import World, causes
 
 if TYPE_CHECKING:
@@ -138,10 +138,11 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
     """Wait until all are ready, or gone."""
     here = cluster(at)
     keys = keys_of(here, objects)
-    found = look(here, keys)
+    read = reader(here, keys)
+    found = read(look_seconds(timeout))
     if goal == Goal.READY:
         for key in keys:
             if found[key] is None:
                 here.need(key)
-    uids = {key: item.uid for key, item in found.items() if item is not None}
-    return wait(reader(here, keys), Aim(Goal(goal), uids), timeout)
+    uids = {key: "" if item is None else item.uid for key, item in found.items()}
+    return wait(read, Aim(Goal(goal), uids), timeout)

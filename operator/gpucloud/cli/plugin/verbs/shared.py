@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import show
@@ -108,6 +107,6 @@ def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
     return {key: found.get(key) for key in keys}
 
 
-def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[], Mapping[Key, Thing | None]]:
-    """A function that reads these objects anew each time."""
-    return partial(look, here, keys)
+def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[float], Mapping[Key, Thing | None]]:
+    """A function that reads these objects anew each time, within so many seconds."""
+    return lambda seconds: look(here.within(seconds), keys)
