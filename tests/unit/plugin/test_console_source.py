@@ -3,8 +3,9 @@
 import pytest
 
 from gpucloud.cli.plugin import console
+from gpucloud.cli.plugin.errors import PluginError, TransientError
 from gpucloud.flags import FLAGS
-from support.pluginworld import a_body
+from support.pluginworld import a_body, a_vm
 
 RUNNING = {"metadata": {"name": "op"}, "status": {"phase": "Running"}, "spec": {}}
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
@@ -130,3 +131,43 @@ def test_a_secret_is_never_sent_to_an_endpoint_of_another_name(api, plugin):
     assert code == 1
     assert "uses the endpoint 'other'" in err
     assert not [path for _, path, _, _ in api.calls if "/secrets/" in path], "not even read"
+
+
+class Console:
+    """A connection to a console that gives one answer."""
+
+    def __init__(self, status, text):
+        self.status, self.text = status, text
+
+    def request(self, *_args, **_more): ...
+
+    def close(self): ...
+
+    def getresponse(self):
+        return self
+
+    def read(self, _size):
+        return self.text
+
+    def getheader(self, name, default):
+        return {"Retry-After": "7"}.get(name, default)
+
+
+@pytest.mark.parametrize("text", [b"<html>log in</html>", b'{"clusters": [', b"[]", b""])
+def test_an_answer_that_is_no_object_is_no_empty_cloud(text):
+    """No orphan would be seen in it."""
+    source = console.ConsoleSource(lambda: Console(200, text), "token", "team", None)
+    for ask in (source.records, lambda: source.boot_log(a_vm(), 10)):
+        with pytest.raises(PluginError, match="in a form that this plugin does not know"):
+            ask()
+
+
+@pytest.mark.parametrize(("status", "transient"), [(429, True), (500, True), (503, True), (403, False), (404, False)])
+def test_a_console_that_cannot_answer_for_a_moment_is_an_outage(status, transient):
+    source = console.ConsoleSource(lambda: Console(status, b'{"error": "not now"}'), "token", "team", None)
+    with pytest.raises(PluginError, match="the operator's console refuses: not now") as caught:
+        source.boot_log(a_vm(), 10)
+    assert (getattr(caught.value, "pause", None), isinstance(caught.value, TransientError)) == (
+        7.0 if transient else None,
+        transient,
+    )

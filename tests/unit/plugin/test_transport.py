@@ -111,6 +111,14 @@ def test_a_program_gives_the_token_and_is_asked_once(api, tmp_path, program):
     assert (tmp_path / "calls").read_text() == "x"
 
 
+def test_a_login_that_asks_a_person_takes_no_time_of_the_request(api, tmp_path, program):
+    user = program('{"status": {"token": "t"}}')
+    path = tmp_path / "login"
+    path.write_text(path.read_text().replace("import os, sys", "import os, sys, time; time.sleep(1)"))
+    api.add(a_body("GpuVM", "train"))
+    KubeApi(At(api.kubeconfig(tmp_path, token=None, **user)), 0.9).call("GET", PATH)
+
+
 @pytest.mark.parametrize("ends", ["2020-01-01T00:00:00Z", None])
 def test_a_token_that_has_ended_or_is_refused_is_asked_for_anew(api, tmp_path, program, ends):
     status = '{"token": "t"}' if ends is None else f'{{"token": "t", "expirationTimestamp": "{ends}"}}'

@@ -30,12 +30,13 @@ STALE = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request, and the monotonic time by which its answer is there."""
+    """A request, as whom it is sent, and the monotonic time by which its answer is there."""
 
     method: str
     target: str
     body: bytes | None
     headers: Mapping[str, str]
+    credential: Credential
     deadline: float
 
     def left(self) -> float:
@@ -70,13 +71,17 @@ class Transport:
             ConfigError: the credential cannot be had.
             OSError, http.client.HTTPException: there is no answer.
         """
-        request = _Request(method, target, body, headers, time.monotonic() + seconds)
-        answer = self._sent(request)
+        answer = self._sent(self._begun(method, target, body, headers, seconds))
         if answer.status == http.client.UNAUTHORIZED and (self._access.plugin is not None or self._access.token_file):
             self.close()
             self._credential = None
-            answer = self._sent(request)
+            answer = self._sent(self._begun(method, target, body, headers, seconds))
         return answer
+
+    def _begun(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], seconds: float) -> _Request:
+        """A request whose time runs from now on, after a login, which may ask a person."""
+        credential = self._current()
+        return _Request(method, target, body, headers, credential, time.monotonic() + seconds)
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
@@ -96,11 +101,11 @@ class Transport:
 
     def _exchange(self, request: _Request) -> Answer:
         """Send and read over the kept connection, or a new one. One that fails on the way is not kept."""
-        credential = self._current()
-        shown = [("Authorization", credential.authorization)] if credential.authorization else []
+        authorization = request.credential.authorization
+        shown = [("Authorization", authorization)] if authorization else []
         length = [("Content-Length", str(len(request.body)))] if request.body is not None else []
         try:
-            connection = self._connection = self._open_connection() or self._open(credential, request)
+            connection = self._connection = self._open_connection() or self._open(request)
             connection.response_class = _bounded(request)
             connection.sock.settimeout(request.left())
             connection.putrequest(request.method, f"{_prefix(self._access)}{request.target}", skip_accept_encoding=True)
@@ -124,7 +129,7 @@ class Transport:
                 self.close()
         return self._credential
 
-    def _open(self, credential: Credential, request: _Request) -> http.client.HTTPConnection:
+    def _open(self, request: _Request) -> http.client.HTTPConnection:
         parts = urlsplit(self._access.server)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         host, proxy = parts.hostname or "", urlsplit(self._access.proxy)  # an HTTP proxy: the reader takes no other
@@ -132,7 +137,9 @@ class Transport:
         seconds = min(CONNECT_SECONDS, request.left())
         if parts.scheme == "https":
             name = self._access.tls.server_name or host
-            connection: http.client.HTTPConnection = _Https(there, _context(self._access.tls, credential), name, seconds)
+            connection: http.client.HTTPConnection = _Https(
+                there, _context(self._access.tls, request.credential), name, seconds
+            )
             if proxy.hostname:
                 connection.set_tunnel(host, port, _proxy_headers(proxy.username, proxy.password))
         else:
