@@ -33,7 +33,9 @@ class LoopThread:
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
         self._stopped = False
-        self._order = threading.Lock()  # no work is begun after the stop: nobody would carry it out, or answer
+        # No work is begun after the stop: nobody would carry it out, or answer. Code that interrupts a thread in here, a signal
+        # handler or ``__del__``, may run work of its own, too.
+        self._order = threading.RLock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
