@@ -32,6 +32,7 @@ class Rig:
         self.meter = NoMeter()
         self.woken = []
         given = {"clock": LoopClock(), "intervals": Intervals(FAST, SLOW), "meter": self.meter, "wake": self.woken.append}
+        given["host"] = "cloud.example"
         self.inventory = Inventory(self.fetch, vm_identity, **given)
 
     def sees(self, name="x", **more):

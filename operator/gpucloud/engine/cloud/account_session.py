@@ -166,12 +166,12 @@ class AccountSession:
 
     def __init__(self, url: str, credential: ApiKey | Login, label: str, deps: SessionDeps) -> None:
         self.url, self._deps = url, deps
-        self._host = urlsplit(url).netloc  # for the log; no object shows where the cloud is
+        self.host = urlsplit(url).netloc  # for the log; no object shows where the cloud is
         self.began = deps.clock.mono()
         self.learned = Learned()
         transport = None if deps.transport is None else deps.transport()
         self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
-        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates, self._host)
+        self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates, self.host)
         self.inventories: dict[str, Inventory[Any]] = {
             name: self._inventory(name, fetch, identify, label, deps) for name, (fetch, identify) in listings.LISTINGS.items()
         }
@@ -179,10 +179,15 @@ class AccountSession:
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
         self.anywhere = {
-            name: Anywhere(self.client, self.inventories[name], deps.clock, deps.tasks, deps.listener.wake) for name in SEARCHED
+            name: Anywhere(self.client, self.inventories[name], deps.clock, deps.tasks, deps.listener.wake, host=self.host)
+            for name in SEARCHED
         }
-        self.catalogue = Catalogue(self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self))
-        self.capacity = Capacity(self.client, deps.clock, deps.tasks, deps.listener.wake, fast_poll=deps.intervals.pending)
+        self.catalogue = Catalogue(
+            self.client, deps.clock, deps.tasks, partial(deps.listener.prices_learned, self), host=self.host
+        )
+        self.capacity = Capacity(
+            self.client, deps.clock, deps.tasks, deps.listener.wake, fast_poll=deps.intervals.pending, host=self.host
+        )
         self.proving = False  # whether such an attempt is running
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by name
         self._clusters_due = -math.inf  # when the list of clusters may be requested again (mono)
@@ -251,7 +256,7 @@ class AccountSession:
             wake=deps.listener.wake,
             served=deps.listener.served,
             expected=partial(deps.listener.expected, self, kind),
-            host=self._host,
+            host=self.host,
         )
 
     def _spawn(self, name: str, work: Callable[[], Awaitable[None]]) -> bool:
@@ -266,7 +271,7 @@ class AccountSession:
         try:
             clusters = await listings.clusters(self.client)
         except CloudError as error:
-            log.info("the account's check failed", error=str(error), host=self._host)
+            log.info("the account's check failed", error=str(error), host=self.host)
         else:
             self.learned.clusters = tuple(sorted(clusters))
         self._deps.listener.learned(self)
@@ -281,7 +286,7 @@ class AccountSession:
                     self._learn_tenants(records)
                     self._learn_vpcs(records)
                 except CloudError as error:
-                    log.info("no evidence of the tenant", error=str(error), host=self._host)
+                    log.info("no evidence of the tenant", error=str(error), host=self.host)
                 if self.learned.tenants:
                     break
             self.proving = False

@@ -33,8 +33,17 @@ class Anywhere:
     """The searches of all objects of one credential. Process memory only: it delays no call that a record allows."""
 
     def __init__(
-        self, client: CloudReader, inventory: Inventory[Any], clock: Clock, tasks: Supervisor, wake: Callable[[str], None]
+        self,
+        client: CloudReader,
+        inventory: Inventory[Any],
+        clock: Clock,
+        tasks: Supervisor,
+        wake: Callable[[str], None],
+        *,
+        host: str = "",
     ) -> None:
+        """``wake`` is called when more is known of what an object looks for. ``host`` is the cloud's, for the log."""
+        self._host = host
         self._client, self._inventory, self._clock, self._tasks, self._wake = client, inventory, clock, tasks, wake
         self._clusters: frozenset[str] = frozenset()
         self._as_of = -math.inf  # begin of the call that named the clusters (mono)
@@ -103,7 +112,7 @@ class Anywhere:
             try:
                 clusters = await listings.clusters(self._client)
             except CloudError as error:
-                log.info("the list of clusters cannot be read", error=str(error))
+                log.info("the list of clusters cannot be read", error=str(error), host=self._host)
                 failures += 1
                 self._note_trouble(Unknown(began, CAUSES.get(error.kind, UnknownReason.UNREACHABLE)))
                 await asyncio.sleep(min(2.0**failures, LONGEST_BACKOFF_SECONDS))

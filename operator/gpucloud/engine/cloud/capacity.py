@@ -51,10 +51,18 @@ class Capacity:
     """Knows who waits in which cluster, and whose turn it is."""
 
     def __init__(
-        self, client: CloudReader, clock: Clock, tasks: Supervisor, wake: Callable[[str], None], *, fast_poll: float
+        self,
+        client: CloudReader,
+        clock: Clock,
+        tasks: Supervisor,
+        wake: Callable[[str], None],
+        *,
+        fast_poll: float,
+        host: str = "",
     ) -> None:
+        """``fast_poll``: seconds between two listings where something changes. ``host``: the cloud's, for the log."""
         self._client, self._clock, self._tasks, self._wake = client, clock, tasks, wake
-        self._fast_poll = fast_poll
+        self._fast_poll, self._host = fast_poll, host
         self._lines: dict[str, _Line] = {}
         self._refused: dict[str, dict[Offer, Refusal]] = {}  # the last refusal of each offer, by cluster
 
@@ -129,7 +137,7 @@ class Capacity:
         try:
             listing = await self._client.get_availability(cluster=line.cluster)
         except CloudError as error:
-            log.info("the availability cannot be listed", cluster=line.cluster, error=str(error))
+            log.info("the availability cannot be listed", cluster=line.cluster, error=str(error), host=self._host)
             line.failures, line.turns = line.failures + 1, {}
             if line.failures < PATIENCE:
                 return

@@ -34,10 +34,16 @@ class Catalogue:
     """Prices by configuration name. An unknown price is None."""
 
     def __init__(
-        self, client: CloudReader, clock: Clock, tasks: Supervisor | None = None, learned: Callable[[], None] = lambda: None
+        self,
+        client: CloudReader,
+        clock: Clock,
+        tasks: Supervisor | None = None,
+        learned: Callable[[], None] = lambda: None,
+        *,
+        host: str = "",
     ) -> None:
-        """``learned`` is called when the price of a configuration has become known."""
-        self._client = client
+        """``learned`` is called when the price of a configuration has become known. ``host`` is the cloud's, for the log."""
+        self._client, self._host = client, host
         self._tasks = tasks or Supervisor()
         self._clock, self._learned = clock, learned
         self._prices: dict[str, str] = {}
@@ -105,7 +111,7 @@ class Catalogue:
             try:
                 await self.configurations()
             except CloudError as error:
-                log.info("no prices: the configurations cannot be listed", error=str(error))
+                log.info("no prices: the configurations cannot be listed", error=str(error), host=self._host)
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
                 self._ask_at = self._clock.mono() + RETRY_SECONDS

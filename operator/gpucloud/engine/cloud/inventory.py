@@ -327,7 +327,7 @@ class Inventory(ListedClusters[R]):
             return self._mark_unknown(cluster, cached, began, error)
         except Exception as error:
             self._meter.failed(cluster, type(error).__name__)
-            log.exception("listing failed unexpectedly", cluster=cluster)
+            log.exception("listing failed unexpectedly", cluster=cluster, host=self._host)
             return self._mark_unknown(cluster, cached, began, CloudError(ErrorKind.MALFORMED, type(error).__name__))
         if not listing.complete:
             self._meter.failed(cluster, "Incomplete")
@@ -354,7 +354,9 @@ class Inventory(ListedClusters[R]):
         cached.note_lacked(lacked, watched, doubted=doubted)
         self._meter.listed(cluster, plausible=not doubted)
         if doubted:
-            log.error("implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished))
+            log.error(
+                "implausible listing: too much vanished at once", cluster=cluster, vanished=len(vanished), host=self._host
+            )
         cached.serve(began)
         if any(cached.presence(self._watched[uid]).times_lacked == 1 for uid in self._going):
             cached.wanted_from = self._clock.mono()

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import traceback
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from gpucloud.cloud.options import ApiKey, Login
 from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import Identity
+from gpucloud.reconcile.waiting_line import Offer, Waiter
 from support.builders import a_change
 from support.fakes import SECRET_WORDS
 from support.sessionrig import DOWN, EVIDENCE, KEY, SLOW, TOKEN, URL
@@ -252,5 +254,26 @@ async def test_the_log_of_a_cloud_that_cannot_be_reached_names_its_host(rig, log
     it.session.check()
     it.session.vms.watch("u", Identity("Msc1", "acme", "x"))
     await asyncio.sleep(10)
+    assert_hosts(logs, "the account's check failed", "listing failed")
+
+
+async def test_the_log_of_each_background_question_names_the_host(rig, logs):
+    it = rig()
+    for operation in ("GetAll", "GetConfigurations", "GetAvailability"):
+        it.cloud.refuse(operation, DOWN)
+    it.session.catalogue.refresh()
+    it.session.capacity.join("Msc1", Waiter("u", datetime(2026, 1, 1, tzinfo=UTC), (Offer("A100_1x", "pool-a"),)))
+    it.session.anywhere["vms"].places_of("u", "x", 0.0)
+    await asyncio.sleep(20)
+    assert_hosts(
+        logs,
+        "no prices: the configurations cannot be listed",
+        "the availability cannot be listed",
+        "the list of clusters cannot be read",
+    )
+
+
+def assert_hosts(logs, *events):
+    """Assert that these lines of the log name the host of the cloud."""
     hosts = {line["event"]: line.get("host") for line in logs}
-    assert (hosts["the account's check failed"], hosts["listing failed"]) == ("cloud.example", "cloud.example")
+    assert {event: hosts[event] for event in events} == dict.fromkeys(events, "cloud.example")

@@ -283,6 +283,21 @@ async def test_a_refusal_that_comes_back_is_reported_again(rig):
     assert len(rig.told) == 2
 
 
+@pytest.mark.parametrize(
+    ("operation", "event"),
+    [
+        ("GetConfigurations", "no offers: the configurations cannot be listed"),
+        ("GetAvailability", "the availability cannot be listed"),
+    ],
+)
+async def test_the_log_of_offers_that_cannot_be_read_names_the_host(rig, logs, operation, event):
+    rig.offers(place())
+    await rig.account()
+    rig.cloud.refuse(operation, 500)
+    await looked(rig)
+    assert {line.get("host") for line in logs if line["event"] == event} == {"prod.example"}
+
+
 async def test_an_error_of_one_credential_does_not_stop_the_others(rig, logs):
     rig.offers(place())
     rig.offers(place(), key="b")

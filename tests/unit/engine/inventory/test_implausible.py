@@ -37,6 +37,12 @@ async def test_a_record_that_implausible_listings_lacked_has_returned_doubtfully
     assert (seen.lacked_until, seen.away_until) == (it.fetch.began[3], None)
 
 
+async def test_the_log_of_an_implausible_listing_names_the_host(fleet, logs):
+    fleet(4, 0, 4)
+    await asyncio.sleep(SLOW + 1.5 * FAST)
+    assert {line.get("host") for line in logs if line["event"].startswith("implausible listing")} == {"cloud.example"}
+
+
 @pytest.mark.parametrize(
     ("known", "vanish", "believed"),
     [

@@ -32,7 +32,7 @@ async def look(session: AccountSession) -> tuple[CloudAnswer, bool]:
         try:
             listing = await session.client.get_availability(cluster=cluster, report_nodes=False)
         except CloudError as error:
-            log.info("the availability cannot be listed", cluster=cluster, error=str(error))
+            log.info("the availability cannot be listed", cluster=cluster, error=str(error), host=session.host)
             again |= is_transient(error)
             continue
         availability[cluster] = listing.items

@@ -121,10 +121,10 @@ class OfferPublisher:
             for owner in owners:
                 await self._publish_for(owner, answer)
         except CloudError as error:
-            log.info("no offers: the configurations cannot be listed", error=str(error))
+            log.info("no offers: the configurations cannot be listed", error=str(error), host=session.host)
             again = is_transient(error)
         except Exception:  # what is wrong with one credential must not stop the others
-            log.exception("publishing offers failed unexpectedly")
+            log.exception("publishing offers failed unexpectedly", host=session.host)
         delay = min(self._interval, RETRY_SECONDS) if again else self._interval
         self._turns[session] = _Turn(began + delay, frozenset(owner.uid for owner in owners))
 
