@@ -337,13 +337,13 @@ ROWS = {
         unrecorded(OTHER, configuration_in_use=SMALL),
         Reason.MISMATCH,
         progress="Stalled",
-        says=("No record tells", "the cloud shows 'A100_40GB_PCIe_1x'"),
+        says=("no record tells", "the cloud shows 'A100_40GB_PCIe_1x'"),
     ),
     "a VM of which no record tells what it was made from is compared first": Row(
         "the catalogue may show another one",
         unrecorded(OTHER, found=present(configuration="17")),
         Reason.REPLACING,
-        says="the cloud's catalogue",
+        says="Waiting for the cloud's list of configurations",
     ),
     "a VM of which no record tells what it was made from counts as made from the spec": Row(
         "the cloud shows no other",

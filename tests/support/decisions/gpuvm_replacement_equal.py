@@ -58,7 +58,7 @@ ROWS = {
         another(a_spec(replacePolicy="Recreate")),
         Reason.MISMATCH,
         progress="Stalled",
-        says=("the cloud shows 'A100_40GB_PCIe_2x'", "The order's record is of another VM, so it is not replaced"),
+        says=("the cloud shows 'A100_40GB_PCIe_2x'", "The VM is not replaced: status.order describes another VM."),
         status={"replacement": None, "order": OrderState.SEEN},
     ),
     "a VM that is never replaced is not compared with its record": Row(

@@ -167,7 +167,7 @@ ROWS = {
         {"spec": ADOPTS, "status": CREATING, "history": CALLED_TAKEN},
         Reason.CONFLICT,
         progress="Stalled",
-        says=("Wait until a listing shows it", "free the name"),
+        says=("Wait until the cloud lists it", "free the name"),
         status={"order": OrderState.REFUSED},
     ),
     "a name that the cloud calls taken and the spec requires: wait for a listing that shows it": Row(
@@ -175,7 +175,7 @@ ROWS = {
         {"spec": REQUIRED, "status": CREATING, "history": CALLED_TAKEN},
         Reason.CONFLICT,
         progress="Stalled",
-        says="never, if it is another tenant's",
+        says="(another tenant's is never listed)",
         status={"order": OrderState.REFUSED},
     ),
     "a VPC that is there though our order was refused is not ours, and no proof stays": Row(

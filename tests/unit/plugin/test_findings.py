@@ -108,7 +108,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "operator",
             "No operator in namespace 'operators' watches namespace 'team': it watches namespace 'ml' only.",
         ),
-        ({"things": (), "watched": None}, NOTE, "operator", "Whether the operator watches namespace 'team' cannot be told"),
+        ({"things": (), "watched": None}, NOTE, "operator", "doctor cannot see whether the operator watches namespace 'team'"),
         (
             {"things": (), "namespace": "tema", "namespaces": ("default", "team")},
             ERROR,

@@ -79,8 +79,8 @@ def namespace(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             Severity.NOTE,
             "operator",
-            f"Whether the operator watches namespace {facts.namespace!r} cannot be told: no GPU cloud object is there, and its "
-            "pods do not show it to you.",
+            f"doctor cannot see whether the operator watches namespace {facts.namespace!r}: the namespace has no GPU cloud "
+            "object, and the operator's pods do not show you their flags.",
             "Create an object: within a minute its status has an answer, or doctor says that there is none.",
         )
 

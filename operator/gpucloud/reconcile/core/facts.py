@@ -132,7 +132,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
         if not self.may_adopt:
             adopt, name = "", self.subject.without_adoption
         elif self.adoption is not Adoption.NEVER:
-            adopt = "wait until a listing shows it (never, if it is another tenant's)"
+            adopt = "wait until the cloud lists it (another tenant's is never listed)"
         ways = [*filter(None, (adopt, free)), f"delete this object (destroys nothing){name if named else ''}"]
         words = f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}" if len(ways) > 1 else ways[0]
         late = "" if self.may_adopt else f"; to adopt it, {credential.OWN_ACCOUNT_WAY_OUT}"

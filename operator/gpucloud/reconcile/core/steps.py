@@ -242,8 +242,8 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
     noun = f.subject.noun
     if f.adopted:
         return (
-            f"The adopted {noun} was deleted {f.how_lost}. It is not recreated automatically. Another one of the name "
-            f"{f.identity.name!r} is adopted; to have one created, {f.creation_advice(Adoption.NEVER)}."
+            f"The adopted {noun} was deleted {f.how_lost}. It is not recreated automatically. If the cloud lists a new one "
+            f"named {f.identity.name!r}, that is adopted. To have the operator create one, {f.creation_advice(Adoption.NEVER)}."
         )
     return f"The {noun} was deleted {f.how_lost}. {f.way_to_new}"
 

@@ -78,7 +78,7 @@ def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
     if read.at is None:
         return f"{read.trouble} Nothing was sent. {again(f, verb)}"
     if f.may_be_carried_out(verb, value):
-        return _not_sent(f, verb, "may have been carried out before: its record in status is lost", "Not sent again")
+        return _not_sent(f, verb, "may have been carried out already, and status no longer shows it", "Not sent again")
     if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
         return f"Not sent: spec.reprovision does not say what to install. Set that field. {again(f, verb)}"
     why = _too_early(f, read.at)

@@ -115,7 +115,10 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
         )
         return plan_status(f, stalled(Reason.SOURCE_NOT_FOUND, words))
     if seen.duplicate_records:
-        words = f"The cloud lists more than one VM named {name!r}. Destroy all but one in the cloud: its snapshot is taken."
+        words = (
+            f"The cloud lists more than one VM named {name!r}. Destroy all but one in the cloud; the operator then takes a "
+            "snapshot of that VM."
+        )
         return plan_status(f, working(Reason.DEPENDENCY_NOT_READY, words))
     if vm_phase(seen.record) in ON_ITS_WAY:
         words = f"Waiting until the VM {name!r} is on or off: the cloud reports {reported_state(seen.record)}."

@@ -107,5 +107,5 @@ def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
         return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)
     why = f"{unknown.cause}{bracketed(unknown.detail)}"
-    words = f"The VM's snapshots cannot be listed, as spec.deletion.snapshots: Delete needs: {why}. {KEEP_SNAPSHOTS}"
+    words = f"The VM's snapshots cannot be listed for spec.deletion.snapshots: Delete: {why}. {KEEP_SNAPSHOTS}"
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

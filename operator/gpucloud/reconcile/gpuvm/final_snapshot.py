@@ -147,7 +147,9 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
         kept = None if shown == final.unattended_id else final.name
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), final_snapshot=_record(f, kept, shown))
     if taker is not None:
-        words = f"GpuSnapshot {final.name!r} is being deleted; then the final snapshot is requested again. {WITHOUT}"
+        words = (
+            f"The final snapshot is requested again when GpuSnapshot {final.name!r}, which is being deleted, is gone. {WITHOUT}"
+        )
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words))
     return None
 

@@ -159,12 +159,12 @@ def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
     differing = adopted.shown_otherwise(f, vm)
     if differing is not None:
         words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
-        why = "The order's record is of another VM" if f.shows_another else "No record tells what the VM was made from"
+        why = "status.order describes another VM" if f.shows_another else "no record tells from which spec the VM was made"
         way_out = f"Set {differing.field} to {differing.actual!r}, or delete this object and apply it again."
-        return stalled(Reason.MISMATCH, f"{words} {why}, so it is not replaced. {way_out}")
+        return stalled(Reason.MISMATCH, f"{words} The VM is not replaced: {why}. {way_out}")
     if f.configuration_in_use is None and vm.record.configuration is not None:
-        words = "The VM is compared with spec.configuration as soon as the cloud's catalogue names its configuration."
-        return working(Reason.REPLACING, f"{words} To leave it as it is, set spec.replacePolicy: Never.")
+        words = "Waiting for the cloud's list of configurations, to see whether the VM has the one of spec.configuration."
+        return working(Reason.REPLACING, f"{words} To keep the VM whatever it has, set spec.replacePolicy: Never.")
     return None
 
 

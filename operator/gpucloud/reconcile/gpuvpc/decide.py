@@ -101,7 +101,7 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
         detail = bracketed(inside.detail)
         words = (
-            f"The VPC is destroyed only when listings show it empty, and its content cannot be listed: {inside.cause}{detail}. "
+            f"An empty VPC is destroyed, and the operator cannot list what this one holds: {inside.cause}{detail}. "
             f"{destruction.retain(f)}"
         )
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
