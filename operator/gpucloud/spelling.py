@@ -29,8 +29,13 @@ def suggestion(word: str, known: Iterable[str], what: str = "") -> str:
 
     Empty, too, for more than ``MOST_COMPARED`` names. Code that looks but once asks for the ``question`` of the ``nearest``.
     """
+    return question(nearest_of_few(word, known), what)
+
+
+def nearest_of_few(word: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known names that this one may be a slip of; none of more than ``MOST_COMPARED`` names."""
     names = tuple(dict.fromkeys(known))
-    return question(nearest(word, names), what) if len(names) <= MOST_COMPARED else ""
+    return nearest(word, names) if len(names) <= MOST_COMPARED else ()
 
 
 def question(names: Iterable[str], what: str = "") -> str:

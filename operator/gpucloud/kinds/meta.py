@@ -16,7 +16,8 @@ FINALIZER = f"{GROUP}/finalizer"
 SECRET_FINALIZER = f"{GROUP}/credentials-in-use"  # on a Secret that a GpuCloudAccount reads, while that is in use
 FIELD_MANAGER = "gpucloud-operator"
 PART_OF = ("app.kubernetes.io/part-of", "gpucloud-operator")  # the label by which what belongs to an operator is found
-APPLY_CRDS = "kubectl apply --server-side -f crds/"  # in a checkout of the operator's version
+SERVER_SIDE_APPLY = "kubectl apply --server-side"
+APPLY_CRDS = f"{SERVER_SIDE_APPLY} -f crds/"  # in a checkout of the operator's version
 
 FINAL_SNAPSHOT_OF = f"{GROUP}/final-snapshot-of"  # on a GpuSnapshot that the operator makes: the UID of its GpuVM
 

@@ -177,6 +177,9 @@ class CallHistory:
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 
+OTHER_NAMESPACE = "in another namespace"  # in place of the name of an object that the reader may not see
+
+
 class KeyTrouble(StrEnum):
     """What can be wrong with keys from Secrets and ConfigMaps."""
 
@@ -186,11 +189,15 @@ class KeyTrouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SSHKeys:
-    """The public keys to install, or why they are unknown."""
+    """The public keys to install, or why they are unknown.
+
+    ``detail`` may end in a command, behind which a sentence must follow.
+    """
 
     lines: tuple[str, ...] = ()
     trouble: KeyTrouble | None = None
     detail: str = ""
+    may_be_misnamed: bool = False  # there is no such source or key, so spec.sshKeysFrom may name the wrong one
 
 
 class Readiness(StrEnum):
@@ -207,8 +214,8 @@ class Readiness(StrEnum):
 class Dependency:
     """An object that must be ready before a creation.
 
-    ``name``, ``field`` and ``suggestion`` are for messages: ``GpuVpc 'net'``, the immutable field of the spec that names it,
-    and the sentence on the name that is near one that does not exist.
+    ``name``, ``field`` and ``near`` are for messages: ``GpuVpc 'net'``, the immutable field of the spec that names it, and the
+    names that may be meant where there is no such object.
     """
 
     name: str
@@ -216,7 +223,7 @@ class Dependency:
     detail: str = ""
     account: bool = False  # it is the account, which has a reason of its own
     field: str = ""
-    suggestion: str = ""
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,12 @@ def listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def misnamed(missing: str, field: str, near: Iterable[str]) -> str:
+    """Return what to do about an object that does not exist, if a field that names it may mean one of the near."""
+    instead = either(near)
+    return f"Then delete this object and create it again with {field}.name: {instead}. Else create {missing}."
+
+
 def either(names: Iterable[str]) -> str:
     """Join names for a message of which one will do: "a, b or c"."""
     *others, last = names

@@ -208,7 +208,13 @@ TENANTS = {
         {"secret": HELD, "contact": in_trouble(UnknownReason.REFUSED, ANSWERED.last), "tenant": "acme"},
         Reason.CREDENTIALS_REFUSED,
         status={"tenant": "acme", "proven_secret": None},
-        says=("Update the Secret in place (do not delete it)",),
+        says=(
+            "Update the Secret in place (do not delete it)",
+            (
+                f"kubectl create secret generic {SECRET} --namespace=team --from-file=apikey=FILE --dry-run=client -o yaml | "
+                "kubectl apply --server-side --force-conflicts -f -"
+            ),
+        ),
     ),
     "proof is not taken from a Secret that holds another": stalled(
         "the credential in use was read before",

@@ -174,7 +174,10 @@ DELETION = {
         {"meta": GOING, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,), "users_with_resources": ()},
         Reason.DELETION_BLOCKED,
         action=FREE,
-        says=(f"Still used by {VM}",),
+        says=(
+            f"Still used by {VM}",
+            "A deletion cannot be taken back. Existing VMs go on working; create the account again when it is gone.",
+        ),
     ),
     "used by what only waits, its Secret not deleted: kept with the account": a_row(
         "without the account its users would take the operator's own",

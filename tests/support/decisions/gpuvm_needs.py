@@ -11,7 +11,9 @@ from gpucloud.reconcile.facts import (
     Absent,
     CallHistory,
     Dependency,
+    KeyTrouble,
     Readiness,
+    SSHKeys,
     Unknown,
     UnknownReason,
     Verb,
@@ -50,9 +52,14 @@ ROWS = {
     ),
     "a GpuVpc that is not there is answered with the name that is near": Row(
         "a slip of the pen is found at once",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", suggestion=" Did you mean 'nets'?"),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING, field="spec.vpcRef", near=("nets",)),)},
         Reason.DEPENDENCY_NOT_READY,
-        says="there is none in namespace 'team' yet. Did you mean 'nets'? Create it; or, if spec.vpcRef is wrong,",
+        says=(
+            (
+                "there is none in namespace 'team' yet. Did you mean 'nets'? Then delete this object and create it again with "
+                "spec.vpcRef.name: nets. Else create GpuVpc 'net'."
+            ),
+        ),
     ),
     "a GpuVpc that is not ready is waited for, in its own words": Row(
         "one look at one object should do",
@@ -75,6 +82,12 @@ ROWS = {
         Reason.DEPENDENCY_NOT_READY,
         says="GpuSnapshot 'base'",
     ),
+    "a Secret that cannot be read is not taken for a wrong name": Row(
+        "the right is missing, and nobody knows what is there",
+        {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="The operator may not read Secret 'keys'. Grant it.")},
+        Reason.SSH_KEYS_NOT_FOUND,
+        says="Grant it. The VM is created as soon as it is there.",
+    ),
     "a GpuVpc in another cluster calls a person": Row(
         "it can never serve",
         {
@@ -82,7 +95,7 @@ ROWS = {
                 Dependency(
                     "GpuVpc 'net'",
                     Readiness.UNUSABLE,
-                    "It is in cluster 'Hou1', and spec.cluster is 'Msc1': correct one of them by creating it again.",
+                    "It is in cluster 'Hou1', and spec.cluster is 'Msc1'. Delete this object and create it again.",
                 ),
             )
         },

@@ -306,7 +306,10 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="train-tagaa-aaaaaaaaaa",
+        says=(
+            "print an object that adopts it: kubectl gpucloud adopt train-tagaa-aaaaaaaaaa --namespace=team -- To buy",
+            "kubectl annotate gpuvm train",
+        ),
     ),
     "a lookalike is overridden by one value only": Row(
         "who wrote yes believes to have said it",
@@ -370,11 +373,15 @@ ROWS = {
         {
             "keys": SSHKeys(
                 trouble=KeyTrouble.MISSING,
-                detail="Waiting for the Secret 'keys', which spec.sshKeysFrom names: there is none. Create it.",
+                detail="Waiting for Secret 'keys': there is none. Create it: kubectl create secret generic keys --",
+                may_be_misnamed=True,
             )
         },
         Reason.SSH_KEYS_NOT_FOUND,
-        says="'keys'",
+        says=(
+            "kubectl create secret generic keys -- The VM is created as soon as it is there.",
+            "If spec.sshKeysFrom is wrong, delete this object and create it again with the right name.",
+        ),
     ),
     "keys that are none stall": Row(
         "a person must act",

@@ -8,7 +8,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.accepted_absence import accepted_absence
-from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Now, Unknown, UnknownReason
+from gpucloud.reconcile.facts import OTHER_NAMESPACE, Absent, AccountFacts, CallHistory, Limits, Now, Unknown, UnknownReason
 from support.builders import NOW, START, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
@@ -231,7 +231,18 @@ def _ownership(k):
             {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
             Reason.CONFLICT,
             progress="Stalled",
-            says=f"or free the name: delete that object together with its {k.noun}.",
+            says=f"or free the name (destroys its {k.noun}): kubectl delete {k.name.lower()} first --namespace=team",
+        ),
+        "a second claimant may not see, nor delete, an owner in another namespace": Row(
+            "its name is not shown",
+            {
+                "owner": OTHER_NAMESPACE,
+                "found": Absent(NOW, NOW - 9),
+                "status": k.settled.model_copy(update={"order": NOT_ORDERED}),
+            },
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=f"or delete that object and its {k.noun}.",
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",

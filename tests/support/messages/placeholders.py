@@ -43,6 +43,7 @@ _TEXTS = [
     (r"(kubectl get gpucloud) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
     (r"(kubectl create secret generic) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
+    (r"(kubectl gpucloud adopt) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
     (r"(kubectl gpucloud (?:resume|retry) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     # The words of others.

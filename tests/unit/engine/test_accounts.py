@@ -72,8 +72,14 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
             "there is none. Create it; or, if the name is wrong,",
             "nothing was bought: it can be corrected",
         ),
-        ("gone", "gone", an_order("train"), "there is none. Create it.", "the account was there, and its VM may be"),
-        (None, "gone", None, "there is none. Create it.", "no field of the spec names it"),
+        (
+            "gone",
+            "gone",
+            an_order("train"),
+            "there is none. Create GpuCloudAccount 'gone'.",
+            "the account was there, and its VM may be",
+        ),
+        (None, "gone", None, "there is none. Create GpuCloudAccount 'gone'.", "no field of the spec names it"),
     ],
 )
 def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, order, says, why):
@@ -83,7 +89,11 @@ def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, ord
 @pytest.mark.parametrize(
     ("namespace", "meant", "why"),
     [
-        ("team", "there is none. Did you mean 'prod'? Create it", "a slip"),
+        (
+            "team",
+            "Did you mean 'prod'? Then delete this object and create it again with spec.accountRef.name: prod. Else create Gpu",
+            "a slip",
+        ),
         ("others", "there is none. Create it", "not its own"),
     ],
 )

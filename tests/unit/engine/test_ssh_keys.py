@@ -83,9 +83,25 @@ async def test_keys_in_the_spec_cost_no_read():
 @pytest.mark.parametrize(
     ("data", "trouble", "says"),
     [
-        (None, KeyTrouble.MISSING, "Secret 'keys' in namespace 'team'"),
-        ({}, KeyTrouble.MISSING, "key 'id.pub'"),
-        ({"other": encoded(ONE)}, KeyTrouble.MISSING, "key 'id.pub'"),
+        (
+            None,
+            KeyTrouble.MISSING,
+            (
+                "Waiting for Secret 'keys' in namespace 'team': there is none. Create it: kubectl create secret generic keys "
+                "--namespace=team --from-file=id.pub=FILE --"
+            ),
+        ),
+        (
+            {},
+            KeyTrouble.MISSING,
+            "Waiting for the key 'id.pub' of Secret 'keys' in namespace 'team', which has no key. Add it.",
+        ),
+        (
+            {"b": CANARY, "a": CANARY},
+            KeyTrouble.MISSING,
+            "key 'id.pub' of Secret 'keys' in namespace 'team', which has 'a', 'b'.",
+        ),
+        ({f"k{n}": "" for n in range(9)}, KeyTrouble.MISSING, "which has 'k0', 'k1', 'k2', 'k3', 'k4' and 4 more. Add it."),
         ({"id.pub": encoded(b"\xff\xfe" + CANARY.encode())}, KeyTrouble.INVALID, "no text"),
         ({"id.pub": "not base64"}, KeyTrouble.INVALID, "no text"),
         ({"id.pub": encoded(f"-----BEGIN PRIVATE KEY-----{CANARY}")}, KeyTrouble.INVALID, "private key"),
@@ -96,6 +112,12 @@ async def test_what_keeps_keys_from_being_known(data, trouble, says):
     assert (found.trouble, found.lines) == (trouble, ())
     assert says in found.detail
     assert CANARY not in found.detail
+
+
+async def test_a_missing_config_map_is_created_by_its_own_command():
+    _, found = await ask({}, source("configMapKeyRef", "people"))
+    assert "kubectl create configmap people --namespace=team --from-file=id.pub=FILE --" in found.detail
+    assert found.may_be_misnamed
 
 
 async def test_a_secret_of_another_namespace_is_not_seen():

@@ -15,7 +15,8 @@ from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
-from gpucloud.spelling import suggestion
+from gpucloud.reconcile.text import misnamed
+from gpucloud.spelling import nearest_of_few, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,9 +183,8 @@ class Accounts:
         described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
-            way_out = "; or, if the name is wrong, delete this object and create it again with the right spec.accountRef"
-            suggested = suggestion(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
-            message = f"Waiting for {described}: there is none.{suggested} Create it{way_out if correctable else ''}."
+            near = nearest_of_few(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
+            message = f"Waiting for {described}: there is none.{_missing(name, near, correctable=correctable)}"
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
@@ -255,6 +255,15 @@ class Accounts:
     ) -> ResolvedAccount:
         since = self._unresolved_since.setdefault((namespace, name), self._mono())
         return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), deleting)
+
+
+def _missing(name: str, near: tuple[str, ...], *, correctable: bool) -> str:
+    """Return what to do about an account that does not exist, with a space before it; ``correctable``: nothing was ordered."""
+    if not correctable:
+        return f"{question(near)} Create GpuCloudAccount {name!r}."
+    if near:
+        return f"{question(near)} {misnamed(f'GpuCloudAccount {name!r}', 'spec.accountRef', near)}"
+    return " Create it; or, if the name is wrong, delete this object and create it again with the right spec.accountRef."
 
 
 def _facts(account: Account, session: AccountSession) -> AccountFacts:

@@ -16,7 +16,7 @@ from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import is_id_known
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.retention import deletion_policy
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import nearest_of_few
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -42,7 +42,7 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
         missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef", objects.vpcs.names(namespace))
         moved = _moved(vm, vpc) or _other_endpoint(objects, vm, vpc, missing.name)
-        yield moved or _need(missing, vpc, cluster, spec.cluster, account)
+        yield moved or _other_cluster(missing, cluster, spec.cluster, vm) or _need(missing, vpc, account)
     else:
         yield from _leaving_vpc(objects, vm, spec)
     if spec.image is not None and spec.image.snapshot_ref is not None:
@@ -50,7 +50,8 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         known = objects.snapshots.names(namespace)
         missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef", known)
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
-        yield elsewhere or _need(missing, snapshot, _cluster(snapshot), spec.cluster, account)
+        apart = _other_cluster(missing, _cluster(snapshot), spec.cluster, vm)
+        yield elsewhere or apart or _need(missing, snapshot, account)
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
     yield from sharing.nameless_fields(objects, spec, account)
 
@@ -133,19 +134,27 @@ def _account_serves(account: ResolvedAccount, *, ends_a_vm: bool = False) -> Ite
 
 def _missing(kind: str, name: str, field: str, known: Collection[str]) -> Dependency:
     """What this field of the spec names, if there is no such object; ``known`` are the names of this kind in the namespace."""
-    suggested = "" if name in known else suggestion(name, known)
-    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, suggestion=suggested)
+    near = () if name in known else nearest_of_few(name, known)
+    return Dependency(f"{kind} {name!r}", Readiness.MISSING, field=field, near=near)
 
 
-def _need(
-    missing: Dependency, needed: CachedObject[Any, Any] | None, cluster: str | None, wanted: str, account: ResolvedAccount
-) -> Dependency:
+def _other_cluster(needed: Dependency, cluster: str | None, wanted: str, vm: Vm) -> Dependency | None:
+    """Refuse a needed object of another cluster than the VM's; None for ``cluster``: it is not known, or there is no object."""
+    if cluster is None or same_cluster(cluster, wanted):
+        return None
+    what = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}"
+    if orders.may_exist(vm.order):  # a deletion would destroy the VM
+        return Dependency(needed.name, Readiness.UNUSABLE, f"{what}. Name one of cluster {wanted!r} in {needed.field}.")
+    words = (
+        f"{what}. Delete this object and create it again with spec.cluster: {cluster}, or {needed.field} of cluster {wanted}."
+    )
+    return Dependency(needed.name, Readiness.UNUSABLE, words)
+
+
+def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: ResolvedAccount) -> Dependency:
     name = missing.name
     if needed is None:
         return missing
-    if cluster is not None and not same_cluster(cluster, wanted):
-        words = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}: correct one of them by creating it again."
-        return Dependency(name, Readiness.UNUSABLE, words)
     theirs = needed.status.tenancy
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
         words = (

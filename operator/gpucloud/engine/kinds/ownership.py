@@ -9,6 +9,7 @@ from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import Origin
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.facts import OTHER_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ class Ownership:
         if stored is None or mine is None:
             return None
         if stored.meta.namespace != mine.meta.namespace:
-            return "in another namespace"
+            return OTHER_NAMESPACE
         return repr(stored.meta.name)
 
     def _named_for(self, uid: str) -> CachedObject[Any, Any] | None:

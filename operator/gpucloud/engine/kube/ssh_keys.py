@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.reconcile.facts import KeyTrouble, SSHKeys
+from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
     from gpucloud.engine.kube.client import KubeClient
@@ -23,9 +24,9 @@ _PUBLIC = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)\S+ AAAA.*")
 class KeyProblemError(Exception):
     """The keys of one source cannot be used. The message never contains the source's content."""
 
-    def __init__(self, trouble: KeyTrouble, detail: str) -> None:
+    def __init__(self, trouble: KeyTrouble, detail: str, *, may_be_misnamed: bool = False) -> None:
         super().__init__(detail)
-        self.keys = SSHKeys(trouble=trouble, detail=detail)
+        self.keys = SSHKeys(trouble=trouble, detail=detail, may_be_misnamed=may_be_misnamed)
 
 
 async def resolve(kube: KubeClient, namespace: str, spec: GpuVMSpec) -> SSHKeys:
@@ -53,15 +54,18 @@ async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[
         raise KeyProblemError(
             KeyTrouble.INVALID, "An entry of spec.sshKeysFrom names no source. Set its secretKeyRef or its configMapKeyRef."
         )
-    what = f"{'Secret' if secret else 'ConfigMap'} {selector.name!r} in namespace {namespace!r}"
-    data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, selector.name, what)
+    name, key = selector.name, selector.key
+    what = f"{'Secret' if secret else 'ConfigMap'} {name!r} in namespace {namespace!r}"
+    data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, name, what)
     if data is None:
-        raise KeyProblemError(
-            KeyTrouble.MISSING, f"Waiting for the {what}, which spec.sshKeysFrom names: there is none. Create it."
-        )
-    if selector.key not in data:
-        raise KeyProblemError(KeyTrouble.MISSING, f"Waiting for the key {selector.key!r} of the {what}: there is none. Add it.")
-    return parse(_decoded(data[selector.key], what) if secret else data[selector.key], f"Key {selector.key!r} of the {what}")
+        create = f"kubectl create {'secret generic' if secret else 'configmap'} {name} --namespace={namespace}"
+        words = f"Waiting for {what}: there is none. Create it: {create} --from-file={key}=FILE --"
+        raise KeyProblemError(KeyTrouble.MISSING, words, may_be_misnamed=True)
+    if key not in data:
+        there = listed(tuple(map(repr, sorted(data)))) or "no key"
+        words = f"Waiting for the key {key!r} of {what}, which has {there}. Add it."
+        raise KeyProblemError(KeyTrouble.MISSING, words, may_be_misnamed=True)
+    return parse(_decoded(data[key], what) if secret else data[key], f"Key {key!r} of the {what}")
 
 
 async def _data_of(kube: KubeClient, resource: str, namespace: str, name: str, what: str) -> dict[str, str] | None:

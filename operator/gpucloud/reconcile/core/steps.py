@@ -17,8 +17,10 @@ from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
-from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.facts import OTHER_NAMESPACE, Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.text import misnamed
+from gpucloud.spelling import question
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -78,15 +80,24 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    freed = f", or free the name: delete that object together with its {f.subject.noun}" if _waits_for_name(f) else ""
+    freed = f", or {_freed(f)}" if _waits_for_name(f) else "."
     return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
             f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
-            f"(destroys nothing) and choose another {f.subject.name_field}{freed}.",
+            f"(destroys nothing) and choose another {f.subject.name_field}{freed}",
         ),
     )
+
+
+def _freed(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return how to free the name, as the end of a sentence. An object of another namespace may not be the reader's."""
+    if f.owner == OTHER_NAMESPACE:
+        return f"delete that object and its {f.subject.noun}."
+    owner = str(f.owner).strip("'")
+    delete = f"kubectl delete {f.subject.kind.lower()} {owner} --namespace={f.meta.namespace}"
+    return f"free the name (destroys its {f.subject.noun}): {delete}"
 
 
 def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -262,10 +273,10 @@ def _missing(f: CloudFacts[Any, Any, Any], need: Dependency) -> str:
     if not need.field:
         return f"{there}."
     if orders.may_exist(f.order):
-        return f"{there} yet.{need.suggestion} Create it."
+        return f"{there} yet.{question(need.near)} Create {need.name}."
+    if need.near:
+        return f"{there} yet.{question(need.near)} {misnamed(need.name, need.field, need.near)}"
     wrong = f"if {need.field} is wrong, delete this object and create it again"
-    if need.suggestion:
-        return f"{there} yet.{need.suggestion} Create it; or, {wrong}."
     return f"{there} yet, as is usual for some seconds after an apply. If it stays so, create it; or, {wrong}."
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
+BEGUN = "A deletion cannot be taken back. Existing VMs go on working; create the account again when it is gone."
 ACCOUNTS = "-o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account"
 
 
@@ -53,7 +54,7 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
         return None
     needed = secret_unusable(f)
     words = f"Still used by {listed(f.users)}. The account is deleted after its last user."
-    lacks = "" if needed is None else f" {needed.message}"
+    lacks = f" {BEGUN}" if needed is None and not f.users_to_delete else "" if needed is None else f" {needed.message}"
     return working(Reason.DELETION_BLOCKED, f"{words}{lacks}{_way_out(f)}")  # a command at the end, where it can be copied
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpucloudaccount import CredentialKind
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import SERVER_SIDE_APPLY, Reason
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
@@ -108,9 +108,9 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
         return None
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
-        words = f"The cloud refuses the credential in Secret {name!r}: {detail}. "
-        way_out = "Update the Secret in place (do not delete it); the operator reads it again within a minute."
-        return stalled(Reason.CREDENTIALS_REFUSED, words + way_out + _kept(f))
+        words = f"The cloud refuses the credential in Secret {name!r}: {detail}.{_kept(f)}"
+        way_out = "Update the Secret in place (do not delete it); the operator reads it within a minute"
+        return stalled(Reason.CREDENTIALS_REFUSED, f"{words} {way_out}: {_update(f)}")
     words = f"The cloud gives no usable answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying.{_kept(f)}"
     return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
 
@@ -125,6 +125,14 @@ def connected(f: AccountStateFacts) -> Verdict:
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "its tenant is not known yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
     return settled(Reason.CONNECTED, words + _kept(f, "until then"))
+
+
+def _update(f: AccountStateFacts) -> str:
+    """Return the command that writes another credential of the same kind into the account's Secret."""
+    login = f.secret is not None and f.secret.kind is CredentialKind.LOGIN
+    content = "--from-literal=username=NAME --from-file=password=FILE" if login else "--from-file=apikey=FILE"
+    create = f"kubectl create secret generic {f.spec.secret_ref.name} --namespace={f.meta.namespace} {content}"
+    return f"{create} --dry-run=client -o yaml | {SERVER_SIDE_APPLY} --force-conflicts -f -"
 
 
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,9 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait if an unclaimed VM that was bought for an object of this name may be this object's VM."""
     if orders.may_exist(f.order):
         return None
-    way_out = "Destroy it, or adopt it by a new object (spec.vmName, spec.adoption: Required). To buy another"
+    name = shlex.quote(next(iter(f.lookalikes), ""))
+    adopt = f"kubectl gpucloud adopt {name} --namespace={f.meta.namespace}"
+    way_out = f"Destroy it, or print an object that adopts it: {adopt} -- To buy another"
     return beside_lookalike(f, "Nothing is bought", f"made for an object of this name, and no object uses it. {way_out}")
 
 
@@ -163,7 +166,9 @@ def _no_effect(f: VmFacts) -> str:
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while the SSH keys are unknown or invalid."""
     if f.keys.trouble is KeyTrouble.MISSING:
-        verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.")
+        wrong = " If spec.sshKeysFrom is wrong, delete this object and create it again with the right name."
+        corrected = wrong if f.keys.may_be_misnamed and not orders.may_exist(f.order) else ""
+        verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.{corrected}")
         return plan_status(f, verdict, requeue_at=_backing_off(f, KEY_RETRY_SECONDS))
     if f.keys.trouble is KeyTrouble.INVALID:
         return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), requeue_at=f.now.mono + KEY_RETRY_SECONDS[1])
