@@ -6,7 +6,6 @@ its row in docs/reference/settings.md and its value in the chart.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
@@ -24,11 +23,11 @@ from pydantic import (
     model_validator,
 )
 
+from gpucloud.base_url import NEEDS_TLS, is_base_url, may_carry_a_credential, without_userinfo
+
 INSTALL_TAG = "^([a-z0-9]{3,8})?$"
 _NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"
 LEASE_NAME, LEASE_NAMESPACE = f"^{_NAME}$", f"^({_NAME})?$"
-# Scheme, host, port, path; letters beyond ASCII (xn-- says them), spaces, user names and queries have no place in it.
-_BASE_URL = re.compile(r"(?i:https?)://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
 
 
 class SettingsError(ValueError):
@@ -40,10 +39,14 @@ def _split(raw: Any) -> Any:
 
 
 def _endpoint(item: str) -> str:
-    """Return NAME=URL if the URL is an address and nothing else."""
+    """Return NAME=URL if the URL is an address and nothing else, and a credential may be sent to it."""
     name, _, url = item.partition("=")
-    if not name or not _is_base_url(url):
-        raise ValueError(f"expected NAME=https://HOST[:PORT][/PATH], not {_without_userinfo(item)!r}")
+    if not name or not is_base_url(url):
+        correction = f": write default={item}" if is_base_url(item) else ""
+        raise ValueError(f"expected NAME=https://HOST[:PORT][/PATH], not {without_userinfo(item)!r}{correction}")
+    parts = urlsplit(url)
+    if not may_carry_a_credential(parts.scheme, parts.hostname or ""):
+        raise ValueError(f"{item} {NEEDS_TLS}")
     return item
 
 
@@ -251,24 +254,3 @@ class Settings(Value):
         if not self.lease_renew_deadline_seconds > self.lease_retry_period_seconds:
             raise ValueError("--lease-retry-period-seconds: must be less than --lease-renew-deadline-seconds")
         return self
-
-
-def _is_base_url(url: str) -> bool:
-    """Whether this is an address that every reader takes for the same one, with nothing in it but an address."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:  # brackets that hold no address, or a port that is no number
-        return False
-    host = parts.hostname or ""
-    return (
-        _BASE_URL.fullmatch(url) is not None
-        and parts.scheme in {"http", "https"}
-        and port != 0
-        and (":" in host or all(host.removesuffix(".").split(".")))
-    )
-
-
-def _without_userinfo(text: str) -> str:
-    """A password or a key in a URL must not be repeated in an error, whatever characters it is made of."""
-    return re.sub(r"[?#].*", "…", re.sub(r"//.*@", "//…@", text, flags=re.DOTALL), flags=re.DOTALL)

@@ -58,8 +58,8 @@ ENDPOINTS = [
         "the operator takes the first where none is named",
     ),
     (
-        {"endpoints": {"default": "https://d.example", "z": "http://z.example:81/api"}, "defaultEndpoint": "z"},
-        "z=http://z.example:81/api,default=https://d.example",
+        {"endpoints": {"default": "https://d.example", "z": "https://z.example:81/api"}, "defaultEndpoint": "z"},
+        "z=https://z.example:81/api,default=https://d.example",
         "which need not be the one called default",
     ),
 ]

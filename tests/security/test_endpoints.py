@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpucloud.cloud import ApiKey, SyncCloudClient
 from gpucloud.flags import load
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS
@@ -70,6 +71,9 @@ TRUSTED = {
     "HTTPS://cloud.example": "however it is spelt",
     "http://127.0.0.1:8080": "the simulated cloud",
     "http://[::1]:8080": "the same",
+    "http://localhost:8080": "the same by its name",
+    "http://simulator.gpucloud-system.svc:8080": "a Service of the cluster, by its short name",
+    "HTTP://Gateway.team.SVC.cluster.local.": "a Service of the cluster, by its full name",
     "https://10.0.0.1": "a private cloud",
     "https://cloud.internal.svc": "a gateway in the cluster",
     "https://cloud.example.": "a name that is complete",
@@ -92,6 +96,30 @@ def test_an_endpoint_that_can_be_misread_is_refused_at_the_start(url):
 @pytest.mark.parametrize("url", TRUSTED, ids=TRUSTED.values())
 def test_an_administrator_may_name(url):
     assert settings(url).endpoints["eu"] == url
+
+
+# Each with why a key must not go there without TLS.
+NEEDS_TLS = {
+    "http://gpu.example.com": "a foreign host",
+    "HTTP://gpu.example.com": "however it is spelt",
+    "http://10.0.0.1": "another machine of the own network",
+    "http://169.254.169.254": "the metadata of a cloud",
+    "http://0.0.0.0:8080": "every interface, and none that is said",
+    "http://gateway": "a name that a search domain completes",
+    "http://gateway.team": "the same",
+    "http://localhost.example.com": "a foreign host by a name that looks local",
+    "http://127.0.0.1.example.com": "the same",
+    "http://team.svc": "no Service: a name of two parts",
+    "http://gateway.team.svc.example.com": "a foreign host by the name of a Service",
+}
+
+
+@pytest.mark.parametrize("url", NEEDS_TLS, ids=NEEDS_TLS.values())
+def test_no_credential_goes_to_another_host_without_tls(url):
+    with pytest.raises(SettingsError, match=r"--endpoint: .* without TLS: use https://"):
+        settings(url)
+    with pytest.raises(ValueError, match=r"^the base URL .* without TLS: use https://"):
+        SyncCloudClient(url, ApiKey("made-up-key"))
 
 
 def test_at_least_forty_were_tried():

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import httpx
 
+from gpucloud.base_url import NEEDS_TLS, may_carry_a_credential
 from gpucloud.cloud import calls, models
 from gpucloud.cloud.auth import ApiKeyAuth, LoginAuth
 from gpucloud.cloud.calls import Call
@@ -119,6 +120,8 @@ def _check(base_url: str) -> None:
         raise ValueError("the base URL must look like https://host[:port][/prefix]")
     if url.userinfo or url.query or url.fragment:
         raise ValueError("the base URL must hold no user name, password, query or fragment")
+    if not may_carry_a_credential(url.scheme, url.host):
+        raise ValueError(f"the base URL {NEEDS_TLS}")
 
 
 def _check_proxy(proxy: str | None) -> None:

@@ -72,7 +72,7 @@ ROWS = {
         {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
         says=(
-            "GpuVpc 'net' is being deleted, and may wait for this object: nothing is created",
+            "GpuVpc 'net' is being deleted and waits until this object is gone, too: nothing new is created under it.",
             "kubectl delete gpuvm train --namespace=team",
         ),
     ),

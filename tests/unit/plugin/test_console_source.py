@@ -171,3 +171,42 @@ def test_a_console_that_cannot_answer_for_a_moment_is_an_outage(status, transien
         7.0 if transient else None,
         transient,
     )
+
+
+def with_a_key(api):
+    api.add(a_body("GpuCloudAccount", "default", spec={"secretRef": {"name": "s"}}))
+    api.canned["/api/v1/namespaces/team/secrets/s"] = {"data": {"apikey": "bWFkZS11cC1rZXk="}}
+
+
+@pytest.mark.parametrize("way", ["--endpoint", "GPUCLOUD_ENDPOINT"])
+def test_an_address_where_nothing_answers_says_what_to_correct(api, plugin, monkeypatch, way):
+    with_a_key(api)
+    url = "default=http://127.0.0.1:1"
+    if way == "GPUCLOUD_ENDPOINT":
+        monkeypatch.setenv(way, url)
+    code, _, err = plugin("offers", *([] if way == "GPUCLOUD_ENDPOINT" else [way, url]))
+    assert code == 1
+    assert "the cloud at http://127.0.0.1:1 cannot be reached (" in err
+    assert err.endswith("): correct the address in --endpoint or GPUCLOUD_ENDPOINT, or try again.\n")
+
+
+def test_an_answer_that_is_no_clouds_names_address_and_credential(api, plugin):
+    """The apiserver in place of the cloud: something answers, and knows no such path."""
+    with_a_key(api)
+    _, _, err = plugin("offers", "--endpoint", f"default={api.url}")
+    assert f"the cloud at {api.url} refused or did not answer (" in err
+    assert "correct the address in --endpoint or GPUCLOUD_ENDPOINT, or the credential in the account's Secret" in err
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "says"),
+    [
+        ("http://127.0.0.1:8080", "not 'http://127.0.0.1:8080': write default=http://127.0.0.1:8080."),
+        ("default=http://gpu.example.com", "default=http://gpu.example.com would send the credential to another host"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_used_says_what_to_write(api, plugin, endpoint, says):
+    with_a_key(api)
+    code, _, err = plugin("offers", "--endpoint", endpoint)
+    assert (code, says in err) == (2, True), err
+    assert not [path for _, path, _, _ in api.calls if "/secrets/" in path], "not even read"

@@ -82,10 +82,20 @@ class Direct:
         try:
             return asyncio.run(asked())
         except CloudError as error:
-            words = f"the cloud at {self.url} refused or did not answer ({error}): check endpoint and credential, or try again."
+            words = self._failure(error)
             raise (TransientError(words, error.retry_after or 0.0) if error.kind in TRANSIENT else PluginError(words)) from None
         except ValueError as error:
             raise PluginError(f"the endpoint cannot be used ({error}): correct --endpoint.", ExitCode.MISUSED) from None
+
+    def _failure(self, error: CloudError) -> str:
+        """Return what to correct: where nothing was sent, the address alone can be wrong."""
+        address = "correct the address in --endpoint or GPUCLOUD_ENDPOINT"
+        if error.kind is ErrorKind.NOT_SENT:
+            return f"the cloud at {self.url} cannot be reached ({error}): {address}, or try again."
+        return (
+            f"the cloud at {self.url} refused or did not answer ({error}): "
+            f"{address}, or the credential in the account's Secret, or try again."
+        )
 
 
 def account_of(here: Cluster, wanted: str | None) -> Thing | None:

@@ -290,7 +290,8 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
         case Readiness.DELETING:
             delete = f"kubectl delete {f.subject.kind.lower()} {f.meta.name} --namespace={f.meta.namespace}"
             way_out = f"Delete this object, too, and create both again later: {delete}"
-            words = f"{need.name} is being deleted, and may wait for this object: nothing is created with it. {way_out}"
+            waits = "waits until this object is gone, too: nothing new is created under it"
+            words = f"{need.name} is being deleted and {waits}. {way_out}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:
