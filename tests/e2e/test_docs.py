@@ -18,7 +18,7 @@ import yaml
 from controlplane import ControlPlane
 from helmcli import obtain_helm
 from support.kubectl import Kubectl
-from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, secret
 from support.simcloud import API_KEY
 from support.snippets import ROOT, Terminal, blocks, environment, free_port
 from support.waiting import reach
@@ -92,9 +92,9 @@ def test_the_tutorial(reader, namespace):
 
 
 def of_the_plugin(here):
-    """A VM that is up, and two objects that cannot go on."""
-    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvpc(), gpuvm("waits", vpc=None, vpcRef={"name": "nowhere"})])
-    here.apply([gpusnapshot("waits-too", vmRef={"name": "waits"}), gpuvm("train")])
+    """An account, and two objects that cannot go on."""
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm("waits", vpc=None, vpcRef={"name": "nowhere"})])
+    here.apply(gpusnapshot("waits-too", vmRef={"name": "waits"}))
 
 
 def of_the_recovery(here, operator):

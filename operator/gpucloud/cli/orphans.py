@@ -31,7 +31,8 @@ COLUMNS = ("ACCOUNT", "KIND", "CLUSTER", "VPC", "NAME", "STATE", "CHANGED", "PRI
 ADVICE = """\
 No object stands for these any more. This command destroys nothing, and an orphan may be billed.
 If you need one, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.
-If not, destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.
+If not, adopt it with --apply, wait for Ready, set spec.deletion.policy to Delete, and delete that object;
+or destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.
 More, and how leftovers of this kind are collected: docs/how-to/orphans.md."""
 
 

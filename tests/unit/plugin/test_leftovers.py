@@ -48,7 +48,7 @@ def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, cou
     shown = [line for name in vms for line in (f"GpuVM/{name}  ONLINE  $2.05/h", "  cluster Msc1, VPC acme, made for train")]
     assert (code, rows.splitlines()) == (3, shown), why
     assert all(len(line) <= 80 for line in out.splitlines()), why
-    said = f"{count} This command destroys nothing, and an orphan may be billed: destroy in the cloud"
+    said = f"{count} This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt"
     assert " ".join(words.split()).startswith(said), why
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.options import CloudOptions
 
 ADVICE = (
-    "This command destroys nothing, and an orphan may be billed: destroy in the cloud what you do not need. See "
-    "docs/how-to/orphans.md."
+    "This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt NAME --apply; "
+    "to destroy it, then wait for Ready, set spec.deletion.policy to Delete and delete that object. See docs/how-to/orphans.md."
 )
 
 
