@@ -14,7 +14,7 @@ TIDY = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT
 # What one worker of a run has compiled no other one compiles again, whatever the shell says.
 PYTEST = $(TIDY) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest
 
-.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -101,10 +101,13 @@ test-packages: $(READY) ## the wheel without extras and the plugin, built in a f
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
-crds: $(READY) ## print crds/*.yaml, schemas/ and the plugin's page from the code
+pages: manifests messages endpoints ## print all files that are printed from the code
+
+crds: $(READY) ## print crds/*.yaml, schemas/ and the pages of both commands from the code
 	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference --schemas schemas
 	$(RUN)/python -m gpucloud crds --write $(CHART_CRDS)
 	$(RUN)/python -m gpucloud.cli.plugin.reference
+	$(RUN)/python -m gpucloud.cli.reference > docs/reference/gpucloud.md
 
 chart: $(READY) ## print the chart's schema, tables and list of settings
 	$(RUN)/python -m chartfiles chart

@@ -1,4 +1,4 @@
-"""docs/reference/gpucloud.md, printed from the commands: ``python -m gpucloud.cli.reference > docs/reference/gpucloud.md``."""
+"""docs/reference/gpucloud.md, printed from the commands by ``make crds``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MORE = {
 def page() -> str:
     """The whole page."""
     parts = [
-        "<!-- printed from the commands by `python -m gpucloud.cli.reference` -->",
+        "<!-- printed from the commands by `make crds` -->",
         "# gpucloud",
         f"{ABOUT} `gpucloud --version` prints its version, `gpucloud COMMAND --help` what stands here.",
         "Users of the kinds have a program of their own: [kubectl gpucloud](cli.md).",

@@ -22,7 +22,7 @@ def helped(name, capsys):
 
 
 def test_the_page_is_what_the_commands_print():
-    assert page() == PAGE, "run: python -m gpucloud.cli.reference > docs/reference/gpucloud.md"
+    assert page() == PAGE, "run: make crds"
 
 
 def test_what_the_environment_says_does_not_change_it(monkeypatch):
