@@ -110,6 +110,24 @@ def test_only_a_missing_definition_makes_a_404_mean_none_left(canned, code, why,
     assert ("gpuvms could not be listed" in capsys.readouterr().err) is bool(code), why
 
 
+@pytest.mark.parametrize(
+    ("canned", "said", "why"),
+    [
+        ({"/apis": GROUPS}, ": install the custom resource definitions", "none of our definitions is installed"),
+        ({"/apis": OURS, PREFIX: SERVED}, "", "it is served, so the 404 is of something else"),
+        ({}, "; nor does /apis tell whether", "the path of the server in the kubeconfig is wrong"),
+        ({"/apis": {"some": "page"}}, "; nor does /apis tell whether", "what answers is no apiserver"),
+    ],
+)
+def test_a_check_advises_to_install_definitions_only_where_discovery_lacks_them(canned, said, why, api, capsys):
+    api.refused = {f"{PREFIX}/": 404}
+    api.canned = canned
+    assert main(["check", "--endpoint=own=http://127.0.0.1:1"]) == 1, why
+    line = next(line for line in capsys.readouterr().out.splitlines() if " GpuVM: " in line)
+    rest = line.partition(f"cannot be listed (404 Forbidden: refused: {PREFIX}/gpuvms)")[2]
+    assert rest.startswith(said) if said else rest == "", (why, line)
+
+
 def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["uninstall"]) == 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.reader import open_reader
 from gpucloud.engine.cloud.configuration import client_options, credential
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.discovery import DiscoveryClient
 from gpucloud.kinds.definitions import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class Finding:
 
 async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
     """Run all checks; a failed one does not skip the others."""
-    kube = KubeClient(login)
+    kube = DiscoveryClient(login)
     try:
         found = [await _kind(kube, item.kind, item.plural, settings.namespace) for item in DEFINITIONS]
     finally:
@@ -38,13 +40,21 @@ async def run_checks(settings: Settings, login: Callable[[], Connection]) -> lis
     return [*found, await _cloud(settings)]
 
 
-async def _kind(kube: KubeClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> Finding:
+async def _kind(kube: DiscoveryClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> Finding:
     try:
         count = len(await kube.uids(plural, namespaces))
     except KubeError as error:
-        hint = ": install the custom resource definitions" if error.status == 404 else ""
+        hint = await _hint(kube, plural) if error.status == HTTPStatus.NOT_FOUND else ""
         return Finding(kind, well=False, words=f"cannot be listed ({error}){hint}")
     return Finding(kind, well=True, words=f"{count} there")
+
+
+async def _hint(kube: DiscoveryClient, plural: str) -> str:
+    """Return what to do about a 404; nothing where the apiserver serves the kind, so that the 404 is of something else."""
+    try:
+        return "" if await kube.serves(plural) else ": install the custom resource definitions"
+    except KubeError as error:
+        return f"; nor does /apis tell whether the server has such objects ({error}): check the server of the kubeconfig"
 
 
 async def _cloud(settings: Settings) -> Finding:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.discovery import DiscoveryClient
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, ConditionType
@@ -56,27 +57,8 @@ class NotDoneError(KubeError):
         return self._text
 
 
-class UninstallClient(KubeClient):
+class UninstallClient(DiscoveryClient):
     """The calls of an uninstall beside those of the operator."""
-
-    async def serves(self, plural: str) -> bool:
-        """Whether the apiserver serves this kind of objects, as its discovery says: a 404 alone may be of anything.
-
-        Raises:
-            KubeError: it did not answer; or what answers is no apiserver, as under a wrong path.
-        """
-        groups = await self._discovered("/apis", "APIGroupList", "groups")
-        ours = next((group for group in groups if group.get("name") == GROUP), {})
-        if VERSION not in {one.get("version") for one in ours.get("versions") or ()}:
-            return False
-        resources = await self._discovered(f"/apis/{GROUP}/{VERSION}", "APIResourceList", "resources")
-        return plural in {resource.get("name") for resource in resources}
-
-    async def _discovered(self, path: str, kind: str, field: str) -> list[dict[str, Any]]:
-        document = await self.call("GET", path)
-        if document.get("kind") != kind:
-            raise KubeError(0, "Malformed", f"the answer at {path} is no {kind}")
-        return list(document.get(field) or ())
 
     async def delete(self, plural: str, meta: Mapping[str, Any]) -> None:
         """Delete an object, with its UID as precondition.
