@@ -7,7 +7,9 @@ import copy
 import json
 
 import httpx
+import pytest
 
+from gpucloud.cloud import connection as connection_module
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.settings import Credentials, Settings
 from support.builders import TAG
@@ -160,6 +162,20 @@ class History:
                 return tenth / 10
             await asyncio.sleep(0.1)
         raise AssertionError(f"not within {seconds} s: {None if self.gone else self.status}")
+
+
+def history_over(make_cloud, kind="GpuVM"):
+    """Return a fixture: a history whose first process runs, over a cloud that every client reaches in place of the network."""
+
+    @pytest.fixture
+    async def it(monkeypatch):
+        cloud = make_cloud()
+        monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
+        made = await History(cloud, kind).start()
+        yield made
+        await made.engine.stop(1.0)
+
+    return it
 
 
 def failed(status, message):

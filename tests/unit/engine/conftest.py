@@ -35,7 +35,7 @@ from gpucloud.reconcile.quota import Quota
 from gpucloud.reconcile.waiting_line import Line
 from support.builders import TAG, an_order
 from support.fakes import FakeCloud, FakeKube, HandClock, LoopClock, a_resource
-from support.orderrig import History, MakingCloud
+from support.orderrig import MakingCloud, history_over
 
 NOW = 1000.0
 URL = "https://cloud.example"
@@ -361,11 +361,4 @@ def around():
     return SessionDeps(ClientOptions(max_retries=0, qps=1000, burst=1000), Intervals(2.0, 60.0), Metrics(), LoopClock(), gates)
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    """One operator after another over a cloud in which what is ordered stands."""
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(MakingCloud)  # unless a module has another

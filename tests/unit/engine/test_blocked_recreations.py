@@ -6,20 +6,10 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.fakes import a_resource
-from support.orderrig import KEY, History, MakingCloud
+from support.orderrig import KEY
 
 pytestmark = pytest.mark.looptime
-
-
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = MakingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
 
 
 async def lookalike(it):

@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.builders import an_order
 from support.fakes import a_resource
-from support.orderrig import History, MakingCloud
+from support.orderrig import MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 OURS, BY_HAND = "ours", "by-hand"
@@ -49,13 +48,7 @@ class IdleCloud(MakingCloud):
         return answer
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = IdleCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(IdleCloud)
 
 
 async def ready(it, **spec):

@@ -5,10 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.engine.kube.client import KubeError
 from gpucloud.kinds.common import MOST_DESTROYING_CALLS
-from support.orderrig import History, ManyClusters, failed
+from support.orderrig import ManyClusters, failed, history_over
 
 pytestmark = pytest.mark.looptime
 
@@ -30,13 +29,7 @@ class Cloud(ManyClusters):
         return answer
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = Cloud("Hou1")
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(lambda: Cloud("Hou1"))
 
 
 async def runs(it):

@@ -6,12 +6,11 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud import gates
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.kinds.common import OWN_ACCOUNT
-from support.orderrig import KEY, History, MakingCloud, failed
+from support.orderrig import KEY, MakingCloud, failed, history_over
 
 pytestmark = pytest.mark.looptime
 PRIVATE, PUBLIC = "10.0.0.5", "198.51.100.5"
@@ -30,13 +29,7 @@ class LosingCloud(MakingCloud):
         return await super().handle_async_request(request)
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = LosingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(LosingCloud)
 
 
 async def ready(it):
@@ -181,10 +174,12 @@ async def test_one_that_two_listings_lacked_while_nothing_was_decided_is_another
     assert (list(it.cloud.vms), it.cloud.asked("DestroyServer")) == (["prod"], [])
 
 
-async def test_an_order_whose_sender_fails_afterwards_is_not_sent_again_at_once(monkeypatch):
+of_plain_cloud = history_over(MakingCloud)
+
+
+async def test_an_order_whose_sender_fails_afterwards_is_not_sent_again_at_once(of_plain_cloud, monkeypatch):
     """Something of our own broke after the cloud had accepted it: a second VM was bought a moment later."""
-    cloud, broken = MakingCloud(), []
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
+    it, broken = of_plain_cloud, []
     real = gates.log.info
 
     def breaks(event, **more):
@@ -194,14 +189,12 @@ async def test_an_order_whose_sender_fails_afterwards_is_not_sent_again_at_once(
         real(event, **more)
 
     monkeypatch.setattr(gates.log, "info", breaks, raising=False)
-    it = await History(cloud).start()
-    cloud.lag = 20.0
+    it.cloud.lag = 20.0
     await it.apply()
     await asyncio.sleep(15)
-    assert (len(broken), len(cloud.asked("CreateServer"))) == (1, 1)
+    assert (len(broken), len(it.cloud.asked("CreateServer"))) == (1, 1)
     await it.until(lambda: it.ready == "True/Running", 100)
-    assert len(cloud.asked("CreateServer")) == 1
-    await it.engine.stop(1.0)
+    assert len(it.cloud.asked("CreateServer")) == 1
 
 
 class VpcCloud(MakingCloud):
@@ -216,11 +209,12 @@ class VpcCloud(MakingCloud):
         return await super().handle_async_request(request)
 
 
-async def test_a_vpc_that_somebody_made_after_it_was_asked_for_again_is_anothers(monkeypatch):
+of_vpc = history_over(VpcCloud, "GpuVpc")
+
+
+async def test_a_vpc_that_somebody_made_after_it_was_asked_for_again_is_anothers(of_vpc):
     """Its id is not the accepted one. Nothing was ever said of it, and the object could not be deleted."""
-    cloud = VpcCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    it = await History(cloud, "GpuVpc").start()
+    it = of_vpc
     await it.apply()
     await it.until(lambda: "OrderOverdue" in it.ready, 3000)
     it.change(annotations={"gpucloud.dev/reconcile-requested-at": "2026-01-01T01:00:00Z"})
@@ -229,9 +223,8 @@ async def test_a_vpc_that_somebody_made_after_it_was_asked_for_again_is_anothers
         {"id": own_id, "name": name, "cluster": "Msc1", "tenancyName": "acme"}
         for own_id, name in (("7", "acme"), ("99", "acme-train"))
     ]
-    cloud.worlds[KEY]["GetVpcs"] = made
+    it.cloud.worlds[KEY]["GetVpcs"] = made
     await it.until(lambda: it.ready == "False/Conflict", 600)
     it.delete()
     await it.until(lambda: it.gone, 600)
-    assert cloud.asked("DestroyVpc") == []
-    await it.engine.stop(1.0)
+    assert it.cloud.asked("DestroyVpc") == []

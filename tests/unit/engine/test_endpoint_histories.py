@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.fakes import a_resource, a_secret
-from support.orderrig import KEY, History, MakingCloud
+from support.orderrig import KEY, MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 PROD, EU = "prod=https://prod.example", "eu=https://eu.example"
@@ -31,13 +30,7 @@ class TwoClouds(MakingCloud):
         return [call for call in self.other.calls if not call[1].startswith("Get")]
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = TwoClouds()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(TwoClouds)
 
 
 async def test_a_vm_at_the_endpoint_of_before_is_neither_lost_nor_let_go(it):

@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.fakes import FakeCloud
-from support.orderrig import KEY, VPC, History
+from support.orderrig import KEY, VPC, history_over
 
 pytestmark = pytest.mark.looptime
 
@@ -33,13 +32,7 @@ class VpcCloud(FakeCloud):
         return await super().handle_async_request(request)
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = VpcCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud, "GpuVpc").start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(VpcCloud, "GpuVpc")
 
 
 async def lost(it):

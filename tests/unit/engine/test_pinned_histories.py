@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.fakes import a_resource
-from support.orderrig import KEY, History, MakingCloud, failed
+from support.orderrig import KEY, MakingCloud, failed, history_over
 
 pytestmark = pytest.mark.looptime
 ROW = {"configuration": "A100_40GB_PCIe_1x", "cluster": "Msc1", "rpool": "res"}
@@ -24,13 +23,7 @@ class FullNode(MakingCloud):
         return await super().handle_async_request(request)
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = FullNode()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(FullNode)
 
 
 @pytest.mark.parametrize(

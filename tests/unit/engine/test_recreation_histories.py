@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
-from support.orderrig import History, MakingCloud
+from support.orderrig import MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 
@@ -34,13 +33,7 @@ class RefusingCloud(MakingCloud):
             record["status"] = state
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = RefusingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(RefusingCloud)
 
 
 @pytest.mark.parametrize("odd", [{"id": "srv-1"}, {"namespace": "acme-2"}, {}], ids=["named", "placed", "as ordered"])

@@ -13,19 +13,13 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, an_order
 from support.fakes import GOING, FakeCloud, a_resource
-from support.orderrig import KEY, VPC, History, ManyClusters
+from support.orderrig import KEY, VPC, History, ManyClusters, history_over
 
 pytestmark = pytest.mark.looptime
 NOT_ORDERED = {"order": {"state": "NotOrdered"}}
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = ManyClusters("Hou1", "Nyc1")
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(lambda: ManyClusters("Hou1", "Nyc1"))
 
 
 async def restored(it, status=None, cluster="Hou1", deleting=True, **spec):

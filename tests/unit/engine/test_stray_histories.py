@@ -6,25 +6,18 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, an_order
 from support.fakes import a_resource
-from support.orderrig import History, ManyClusters
+from support.orderrig import ManyClusters, history_over
 
 pytestmark = pytest.mark.looptime
 OURS = external_name("train", "u-train", TAG)
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = ManyClusters("Hou1")
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(lambda: ManyClusters("Hou1"))
 
 
 async def restored(it, cluster="Hou1", status=None, **spec):

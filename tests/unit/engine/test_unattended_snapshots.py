@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
-from support.orderrig import KEY, History, MakingCloud
+from support.orderrig import KEY, MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 REQUIRED = {"deletion": {"finalSnapshot": "Required"}}
@@ -38,13 +37,7 @@ class SavingCloud(MakingCloud):
         return len(self.asked("CreateSnapshot"))
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = SavingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(SavingCloud)
 
 
 async def restart(it):

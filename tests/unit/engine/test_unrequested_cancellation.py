@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from gpucloud.engine.kinds import request
 from gpucloud.engine.runtime.workqueue import Key
-from support.orderrig import History, MakingCloud
+from support.orderrig import MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 
@@ -27,13 +26,7 @@ class CancellingCloud(MakingCloud):
         return answer
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = CancellingCloud()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(CancellingCloud)
 
 
 async def test_an_order_that_was_carried_out_is_destroyed_with_its_object(it):

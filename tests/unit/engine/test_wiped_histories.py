@@ -6,9 +6,8 @@ import asyncio
 
 import pytest
 
-from gpucloud.cloud import connection as connection_module
 from support.fakes import DOWN, GOING, a_resource, a_secret
-from support.orderrig import KEY, VPC, History, MakingCloud
+from support.orderrig import KEY, VPC, MakingCloud, history_over
 
 pytestmark = pytest.mark.looptime
 THEIRS = "their-made-up-key"
@@ -44,13 +43,7 @@ class TwoTenants(MakingCloud):
         return [call for call in self.theirs.calls if not call[1].startswith("Get")]
 
 
-@pytest.fixture
-async def it(monkeypatch):
-    cloud = TwoTenants()
-    monkeypatch.setattr(connection_module, "real_transport", lambda _options: cloud)
-    made = await History(cloud).start()
-    yield made
-    await made.engine.stop(1.0)
+it = history_over(TwoTenants)
 
 
 def account(it):
