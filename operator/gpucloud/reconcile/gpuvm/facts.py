@@ -15,6 +15,7 @@ from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, in_hand, offers, on_loss, template
 from gpucloud.reconcile.gpuvm.billing import billed
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
+from gpucloud.reconcile.gpuvm.offer_facts import VmOfferFacts
 from gpucloud.reconcile.gpuvm.record import observed
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, is_required
 from gpucloud.reconcile.gpuvm.vm_states import is_replaceable
@@ -62,7 +63,7 @@ SUBJECT = Subject(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VmFacts(offers.Facts):
+class VmFacts(VmOfferFacts):
     """Facts of one GpuVM: the object, the observation of its VM, and this process's call history."""
 
     subject: ClassVar[Subject] = SUBJECT

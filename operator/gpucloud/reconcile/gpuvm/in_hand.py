@@ -8,11 +8,11 @@ from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm.offers import cluster_of, offers
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.gpuvm.offers import Facts
+    from gpucloud.reconcile.gpuvm.offer_facts import VmOfferFacts
     from gpucloud.reconcile.waiting_line import Offer
 
 
-def shown_offer(f: Facts) -> Offer | None:
+def shown_offer(f: VmOfferFacts) -> Offer | None:
     """Return the first offer of the spec that has the configuration which the cloud shows of the VM; None if none has.
 
     One of the cluster that the VM is in comes before those of others, whose pools say nothing of it.
@@ -22,13 +22,13 @@ def shown_offer(f: Facts) -> Offer | None:
     return next(here, found[0] if found else None)
 
 
-def is_in_hand(f: Facts, offer: Offer) -> bool:
+def is_in_hand(f: VmOfferFacts, offer: Offer) -> bool:
     """Whether the VM that is there is what this offer gives: by its order, or as the cloud shows it."""
     there = cluster_of(f.spec, offer) == f.identity.cluster
     return there and offer.configuration == _made_of(f) and _is_pool_in_hand(f, offer.resource_pool)
 
 
-def is_made_of(f: Facts, offer: Offer, *, edited: bool) -> bool:
+def is_made_of(f: VmOfferFacts, offer: Offer, *, edited: bool) -> bool:
     """Whether the VM that is there is of this configuration. ``edited``: whether the spec named another one for it.
 
     Where neither the order nor the cloud tells, it is of that of the spec.
@@ -37,7 +37,7 @@ def is_made_of(f: Facts, offer: Offer, *, edited: bool) -> bool:
     return offer.configuration == made if made is not None else not edited and offer.configuration == f.spec.configuration
 
 
-def has_already(f: Facts, field: str) -> bool:
+def has_already(f: VmOfferFacts, field: str) -> bool:
     """Whether the VM has what the spec says in this field of its own offer, though the spec said otherwise when it was made.
 
     It was made of an alternative, or the account's pool is named by now. The pool counts only for a configuration of the spec.
@@ -49,12 +49,12 @@ def has_already(f: Facts, field: str) -> bool:
     return field == "resourcePool" and accepted_now and _is_pool_in_hand(f, f.spec.resource_pool)
 
 
-def _made_of(f: Facts) -> str | None:
+def _made_of(f: VmOfferFacts) -> str | None:
     """Return the configuration of the VM, as the cloud shows it, else as its order names it; None if neither does."""
     return f.configuration_in_use or (None if f.order is None else f.order.configuration)
 
 
-def _is_pool_in_hand(f: Facts, pool: str | None) -> bool:
+def _is_pool_in_hand(f: VmOfferFacts, pool: str | None) -> bool:
     """Whether the VM is in the pool in which an order naming this one would be made."""
     named = pool or f.default_pool
     shown = f.found.record.rpool if isinstance(f.found, Present) else None

@@ -10,32 +10,29 @@ its order has certainly made nothing (``clusters.py``).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus, Outcome, PowerState
+from gpucloud.kinds.gpuvm import Outcome, PowerState
 from gpucloud.kinds.placement import PlacementOrder, PricedOffer, RefusedOffer, RefusedReason
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.price import ABSURD_PRICE, dollars
 from gpucloud.reconcile.text import MAX_TEXT, printable
-from gpucloud.reconcile.waiting_line import Line, Offer
+from gpucloud.reconcile.waiting_line import Offer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from decimal import Decimal
 
     from gpucloud.kinds.common import Order
+    from gpucloud.kinds.gpuvm import GpuVMSpec
     from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.gpuvm.offer_facts import VmOfferFacts
 
 REASONS = {
     ErrorKind.UNAVAILABLE: RefusedReason.NO_CAPACITY,
@@ -47,24 +44,6 @@ REASONS = {
 CORRECT_ALTERNATIVES = "Correct spec.placement.alternatives."
 OPEN = frozenset({Outcome.ANNOUNCED, Outcome.UNCLEAR})  # of a power call whose answer no status records
 SAME_CALL = timedelta(seconds=2)  # two times of one refusal differ by less: both clocks are read, and seconds are cut
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts(CloudFacts[GpuVMSpec, GpuVMStatus, VmRecord]):
-    """The facts of a GpuVM from which its next offer follows."""
-
-    line: Line = field(default_factory=Line)
-    default_pool: str | None = None  # of its account
-    configuration_in_use: str | None = None  # by the catalogue, of the VM that is listed; None: not known
-    prices: Mapping[str, str] = field(
-        default_factory=dict
-    )  # dollars per hour by configuration, where their order depends on it
-    too_dear: frozenset[str] = frozenset()  # configurations of alternatives that cost more than the limits on prices leave
-
-    @property
-    @abstractmethod
-    def awaits_replacement(self) -> bool:
-        """Whether another VM is asked for, and the destruction of this one is not announced."""
 
 
 def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
@@ -81,7 +60,7 @@ def offers(spec: GpuVMSpec) -> tuple[Offer, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def in_one_place(f: Facts) -> tuple[Offer, ...]:
+def in_one_place(f: VmOfferFacts) -> tuple[Offer, ...]:
     """Return the offers among which the next order chooses: those of one cluster, if an order ties the object to it."""
     known = in_order(f)
     if len({one.cluster for one in known}) == 1 or is_left_behind(orders.withdrawn(f.tracked) or f.order):
@@ -96,7 +75,7 @@ def cluster_of(spec: GpuVMSpec, offer: Offer) -> str:
     return offer.cluster or spec.cluster
 
 
-def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
+def priced(f: VmOfferFacts) -> tuple[PricedOffer, ...] | None:
     """Return the offers by price, the spec's own first; None where they are tried as they are listed.
 
     The order stands in status until each of them was refused, so that no change of a price makes one wait for two rounds. A
@@ -115,7 +94,7 @@ def priced(f: Facts) -> tuple[PricedOffer, ...] | None:
     return (PricedOffer(**own._asdict(), price_per_hour=known.get(own.configuration)), *sorted(found, key=_price))
 
 
-def _stands(f: Facts, recorded: tuple[PricedOffer, ...]) -> bool:
+def _stands(f: VmOfferFacts, recorded: tuple[PricedOffer, ...]) -> bool:
     """Whether the recorded order by price is of these offers, some of them were tried, and no missing price is known by now."""
     known, tried = offers(f.spec), {offer_of(item) for item in refusals(f)}
     same = set(map(offer_of, recorded)) == set(known) and offer_of(recorded[0]) == known[0]
@@ -129,7 +108,7 @@ def _price(item: PricedOffer) -> Decimal:
     return ABSURD_PRICE if price is None else price
 
 
-def in_order(f: Facts) -> tuple[Offer, ...]:
+def in_order(f: VmOfferFacts) -> tuple[Offer, ...]:
     """Return the offers of the spec in the order in which they are tried."""
     by_price = priced(f)
     return offers(f.spec) if by_price is None else tuple(map(offer_of, by_price))
@@ -156,7 +135,7 @@ def ordered_configuration(spec: GpuVMSpec, order: Order | None) -> str:
     return spec.configuration if offer is None else offer.configuration
 
 
-def current_offer(f: Facts) -> Offer:
+def current_offer(f: VmOfferFacts) -> Offer:
     """Return what the VM, or its order, was made of; while there is none, what is ordered next.
 
     A recorded order that was not sent counts only while the spec still has its offer, and others were not refused it since.
@@ -166,14 +145,14 @@ def current_offer(f: Facts) -> Offer:
     return recorded if recorded is not None and kept and orders.may_exist(f.order) else next_offer(f)
 
 
-def is_to_start(f: Facts) -> bool:
+def is_to_start(f: VmOfferFacts) -> bool:
     """Whether the VM is to be switched on, as far as is known: it is off, or not to be seen now."""
     if f.meta.deleting or not f.seen or f.state is not OrderState.SEEN or f.spec.power_state is PowerState.STOPPED:
         return False
     return not isinstance(f.found, Present) or vm_phase(f.found.record) is VmPhase.OFF
 
 
-def wanted_offer(f: Facts) -> Offer:
+def wanted_offer(f: VmOfferFacts) -> Offer:
     """Return the offer that the next call needs capacity for: what is ordered, or what the VM to be switched on is made of."""
     offer = current_offer(f)
     if not is_to_start(f):
@@ -181,7 +160,7 @@ def wanted_offer(f: Facts) -> Offer:
     return offer.in_pool(f.found.record.rpool if isinstance(f.found, Present) else f.status.resource_pool)
 
 
-def next_offer(f: Facts) -> Offer:
+def next_offer(f: VmOfferFacts) -> Offer:
     """Return the offer whose turn it is; else the first that was not refused; else the one whose refusal is the oldest.
 
     What the cloud rejected by its words is left out while another one remains; so is what the waiting line gives out, and what
@@ -202,7 +181,7 @@ def next_offer(f: Facts) -> Offer:
     return offer_of(min(again, key=lambda item: item.at)) if again else ordered_offer(f.spec, f.order) or known[0]
 
 
-def accepted(f: Facts) -> tuple[Offer, ...]:
+def accepted(f: VmOfferFacts) -> tuple[Offer, ...]:
     """Return the offers that are waited for: of those that count now each that the cloud has not rejected, or the VM's own."""
     if is_to_start(f):
         return (wanted_offer(f),)
@@ -210,7 +189,7 @@ def accepted(f: Facts) -> tuple[Offer, ...]:
     return tuple(one for one in counting(f) if one not in wrong)
 
 
-def counting(f: Facts) -> tuple[Offer, ...]:
+def counting(f: VmOfferFacts) -> tuple[Offer, ...]:
     """Return the offers that count now: the spec's own alone, while spec.placement.waitSeconds are not over.
 
     What is too dear is left out, so that it keeps nothing else from being ordered, while something is left that the cloud has
@@ -226,13 +205,13 @@ def counting(f: Facts) -> tuple[Offer, ...]:
     return left if set(left) - wrong else known
 
 
-def dear(f: Facts) -> tuple[Offer, ...]:
+def dear(f: VmOfferFacts) -> tuple[Offer, ...]:
     """Return the alternatives that cost more than the limits on prices leave. The spec's own offer is none of them."""
     own, *others = offers(f.spec)
     return tuple(one for one in others if one.configuration in f.too_dear and one.configuration != own.configuration)
 
 
-def alternatives_from(f: Facts) -> datetime | None:
+def alternatives_from(f: VmOfferFacts) -> datetime | None:
     """Return when alternatives begin to count; None if they do at once, as when the spec's own was refused for another reason.
 
     Before the first refusal for want of capacity nobody has waited yet.
@@ -246,7 +225,7 @@ def alternatives_from(f: Facts) -> datetime | None:
     return (without_capacity_since(f) or f.now.wall) + timedelta(seconds=wait)
 
 
-def without_capacity_since(f: Facts) -> datetime | None:
+def without_capacity_since(f: VmOfferFacts) -> datetime | None:
     """Return since when it waits, as the status says, else since its first refusal for want of capacity.
 
     A time in the future was noted by another clock: it counts as now, or its GpuVM would be last until that time.
@@ -257,12 +236,12 @@ def without_capacity_since(f: Facts) -> datetime | None:
     return None if since is None else min(since, f.now.wall)
 
 
-def _is_of_creation(f: Facts) -> bool:
+def _is_of_creation(f: VmOfferFacts) -> bool:
     """Whether the status, which is written as a whole, is of the time before the VM was there, so that its wait is over."""
     return f.seen and (f.status.order is None or not orders.was_seen(f.status.order))
 
 
-def queues_from(f: Facts) -> datetime:
+def queues_from(f: VmOfferFacts) -> datetime:
     """Return since when it waits if it queues now: since its last call, if the process that sent it died with the answer.
 
     That may have been the refusal from which on it would wait.
@@ -276,7 +255,7 @@ def queues_from(f: Facts) -> datetime:
     return min(sent or f.now.wall, f.now.wall)
 
 
-def moves_on(f: Facts) -> bool:
+def moves_on(f: VmOfferFacts) -> bool:
     """Whether the next order is for one of several offers that was not tried yet, so that no failed call delays it."""
     following = current_offer(f)
     if len(offers(f.spec)) == 1 or any(offer_of(item) == following for item in refusals(f)):
@@ -286,14 +265,14 @@ def moves_on(f: Facts) -> bool:
     return not tried or ordered_offer(f.spec, f.order) != following
 
 
-def rejected_alternative(f: Facts) -> RefusedOffer | None:
+def rejected_alternative(f: VmOfferFacts) -> RefusedOffer | None:
     """Return the last refusal that says that an alternative, which may be edited, cannot be ordered as it is."""
     own = offers(f.spec)[0]
     found = (one for one in refusals(f) if one.reason is RefusedReason.REJECTED and offer_of(one) != own)
     return max(found, key=lambda one: one.at, default=None)
 
 
-def refusals(f: Facts) -> tuple[RefusedOffer, ...]:
+def refusals(f: VmOfferFacts) -> tuple[RefusedOffer, ...]:
     """Return the last refusal of each offer, the last call's included; none for a VM that is there and is not to be started.
 
     Of a creation an edit or a request begins anew; a start keeps its place.
@@ -316,7 +295,7 @@ def refusals(f: Facts) -> tuple[RefusedOffer, ...]:
     return tuple(found[one] for one in known if one in found)
 
 
-def _refused_order(f: Facts) -> RefusedOffer | None:
+def _refused_order(f: VmOfferFacts) -> RefusedOffer | None:
     """Return the refusal of the last creating call, if it was for the recorded order; None for one that blames no offer."""
     attempt, ordered = f.attempt(Verb.CREATE), ordered_offer(f.spec, f.order)
     if attempt is None or ordered is None or not _is_answer(f, attempt):
@@ -324,14 +303,14 @@ def _refused_order(f: Facts) -> RefusedOffer | None:
     return _refused(f, attempt, ordered)
 
 
-def _refused_start(f: Facts) -> RefusedOffer | None:
+def _refused_start(f: VmOfferFacts) -> RefusedOffer | None:
     """Return the refusal of the last call that was to switch the VM on, if there was no capacity."""
     attempt = f.attempt(Verb.START)
     found = None if attempt is None else _refused(f, attempt, wanted_offer(f))
     return found if found is not None and found.reason is RefusedReason.NO_CAPACITY else None
 
 
-def _refused(f: Facts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
+def _refused(f: VmOfferFacts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
     """Return the record of a refusal; None for an answer that blames no offer."""
     reason = None if attempt.refusal is None else REASONS.get(attempt.refusal.kind)
     if attempt.refusal is None or reason is None:
@@ -349,7 +328,7 @@ def _refused(f: Facts, attempt: Attempt, offer: Offer) -> RefusedOffer | None:
     )
 
 
-def _is_answer(f: Facts, attempt: Attempt) -> bool:
+def _is_answer(f: VmOfferFacts, attempt: Attempt) -> bool:
     """Whether this creating call was for the recorded order, which this process wrote, and made nothing as far as is known."""
     sent = f.tracked.recorded is not None and attempt.at > f.tracked.recorded and attempt.asked == f.asked
     return sent and f.state in {OrderState.UNCLEAR, OrderState.REFUSED}
