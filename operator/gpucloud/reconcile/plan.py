@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gpucloud.kinds.meta import Reason
     from gpucloud.reconcile.facts import Verb
     from gpucloud.reconcile.waiting_line import Waiter
 
+F = TypeVar("F")
 S = TypeVar("S")
 
 RELEASE = "Release"  # beside the verbs: our finalizer is removed
@@ -42,6 +45,11 @@ class Plan(Generic[S]):
     requeue_at: float | None = None  # requeue at this mono time at the latest
     pending: bool = False  # a change is expected soon: poll fast
     waits: Waiter | None = None  # a GpuVM's place in the waiting line for capacity
+
+
+def first_plan(facts: F, *steps: Callable[[F], Plan[S] | None]) -> Plan[S] | None:
+    """Return the plan of the first step that has one: the order of the steps is their priority."""
+    return next((plan for step in steps if (plan := step(facts)) is not None), None)
 
 
 def observing(step: str) -> str:

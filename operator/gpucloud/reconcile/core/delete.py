@@ -25,7 +25,7 @@ from gpucloud.reconcile.core.destruction import (
 )
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, first_plan
 from gpucloud.reconcile.text import listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS, why_unseen
 
@@ -52,10 +52,9 @@ def decide(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None] = l
 
 def _next_step(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None]) -> Plan[S]:
     """Return the next step by what is seen where the resource should be."""
-    for step in (retained, held_by_dependents):
-        plan = step(f)
-        if plan is not None:
-            return plan
+    plan = first_plan(f, retained, held_by_dependents)
+    if plan is not None:
+        return plan
     if isinstance(f.found, Unknown):
         return _unobserved(f, f.found)
     if isinstance(f.found, Present):

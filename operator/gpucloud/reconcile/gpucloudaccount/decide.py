@@ -15,7 +15,7 @@ from gpucloud.reconcile.gpucloudaccount.facts import Contact
 from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.secret import read_again_at, usable
 from gpucloud.reconcile.gpucloudaccount.verdict import verdict
-from gpucloud.reconcile.plan import Plan, observing
+from gpucloud.reconcile.plan import Plan, first_plan, observing
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -27,11 +27,7 @@ UNTRIED_SECONDS = 60.0  # after a start, the last conditions stay this long with
 
 def decide(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus]:
     """Return the plan for this account. Total: returns a plan for all facts, and never raises."""
-    for step in (without_finalizer, paused, deleting, restarted):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return alive(f)
+    return first_plan(f, without_finalizer, paused, deleting, restarted) or alive(f)
 
 
 def without_finalizer(f: AccountStateFacts) -> Plan[GpuCloudAccountStatus] | None:

@@ -13,7 +13,7 @@ from gpucloud.reconcile.gpuhost import unseen
 from gpucloud.reconcile.gpuhost.carry_out import alive
 from gpucloud.reconcile.gpuhost.operation import followed
 from gpucloud.reconcile.gpuhost.report import answer, report
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, first_plan
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuhost import GpuHostStatus
@@ -24,10 +24,9 @@ UNSURE_INTERVALS = 3  # of the fast poll, in which a second listing should have 
 
 def decide(f: HostFacts) -> Plan[GpuHostStatus]:
     """Return the plan for this GpuHost. Total: returns a plan for all facts, and never raises."""
-    for step in (deleting, paused, isolated, claimed, unseen.unobserved, duplicate_records, absent):
-        plan = step(f)
-        if plan is not None:
-            return plan
+    plan = first_plan(f, deleting, paused, isolated, claimed, unseen.unobserved, duplicate_records, absent)
+    if plan is not None:
+        return plan
     return alive(f, f.found) if isinstance(f.found, Present) else Plan(pending=True)
 
 

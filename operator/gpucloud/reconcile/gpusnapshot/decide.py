@@ -7,34 +7,11 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import adoption
 from gpucloud.reconcile.conditions import settled, stalled, working
-from gpucloud.reconcile.core import delete
-from gpucloud.reconcile.core.create import (
-    backing_off,
-    name_conflict,
-    order,
-    outstanding,
-    overdue,
-    rejected,
-    terminating,
-    unproven,
-)
+from gpucloud.reconcile.core import create, delete, steps
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.core.steps import (
-    claimed,
-    dependency_not_ready,
-    duplicate_records,
-    lost,
-    not_owned,
-    paused,
-    unconfirmed,
-    unobserved,
-    unplaced,
-    unproven_origin,
-    without_finalizer,
-)
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, first_plan
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
 if TYPE_CHECKING:
@@ -47,37 +24,31 @@ ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM i
 
 def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
     """Return the plan for this GpuSnapshot. Total: returns a plan for all facts, and never raises."""
-    before = (
-        without_finalizer,
-        paused,
-        unconfirmed,
+    return first_plan(
+        f,
+        steps.without_finalizer,
+        steps.paused,
+        steps.unconfirmed,
         deleting,
-        claimed,
-        unplaced,
-        unobserved,
-        duplicate_records,
-        unproven_origin,
-        not_owned,
+        steps.claimed,
+        steps.unplaced,
+        steps.unobserved,
+        steps.duplicate_records,
+        steps.unproven_origin,
+        steps.not_owned,
         alive,
-        lost,
-    )
-    for step in (
-        *before,
-        rejected,
-        name_conflict,
-        outstanding,
-        overdue,
-        dependency_not_ready,
+        steps.lost,
+        create.rejected,
+        create.name_conflict,
+        create.outstanding,
+        create.overdue,
+        steps.dependency_not_ready,
         adoption.missing_required,
         source_missing,
-        unproven,
-        terminating,
-        backing_off,
-    ):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return order(f)
+        create.unproven,
+        create.terminating,
+        create.backing_off,
+    ) or create.order(f)
 
 
 def deleting(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:

@@ -40,7 +40,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     refusals,
 )
 from gpucloud.reconcile.gpuvm.waiting import in_line, ordering, waiter
-from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plan import Plan, first_plan
 from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.text import bracketed
 
@@ -56,7 +56,8 @@ PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missi
 
 def decide(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the next step towards buying a VM that does not exist: it never did, or it is recreated."""
-    for step in (
+    return first_plan(
+        f,
         refused_for_good,
         name_conflict,
         outstanding,
@@ -73,11 +74,7 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus]:
         quota_exceeded,
         in_line,
         to_its_cluster,
-    ):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return buy(f)
+    ) or buy(f)
 
 
 def to_its_cluster(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -6,22 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.core.steps import (
-    claimed,
-    duplicate_records,
-    lost,
-    not_owned,
-    paused,
-    unconfirmed,
-    unobserved,
-    unplaced,
-    unproven_origin,
-    without_finalizer,
-)
+from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.facts import Present
 from gpucloud.reconcile.gpuvm import adopted, create, delete, power, recreate, replacement, waiting
 from gpucloud.reconcile.gpuvm.boot_log import with_boot_log
 from gpucloud.reconcile.gpuvm.connection import with_connection
+from gpucloud.reconcile.plan import first_plan
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -55,28 +45,25 @@ def with_placement(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
 
 def _first(f: VmFacts) -> Plan[GpuVMStatus]:
     """Return the plan of the first step that has one."""
-    for step in (
-        without_finalizer,
-        paused,
-        unconfirmed,
+    return first_plan(
+        f,
+        steps.without_finalizer,
+        steps.paused,
+        steps.unconfirmed,
         deleting,
-        claimed,
-        unplaced,
-        unobserved,
-        duplicate_records,
-        unproven_origin,
-        not_owned,
+        steps.claimed,
+        steps.unplaced,
+        steps.unobserved,
+        steps.duplicate_records,
+        steps.unproven_origin,
+        steps.not_owned,
         replacement.decide,
         recreate.failed,
         replacement.unlike,
         alive,
         recreate.lost,
-        lost,
-    ):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return create.decide(f)
+        steps.lost,
+    ) or create.decide(f)
 
 
 def deleting(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -33,6 +33,7 @@ from gpucloud.reconcile.gpuvm.offers import counting, current_offer, described, 
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
+from gpucloud.reconcile.plan import first_plan
 from gpucloud.reconcile.text import listed, printable
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
@@ -54,10 +55,9 @@ def decide(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     if not f.asks_replacement:
         return None if f.state is OrderState.DESTROYING else unlike(f)
-    for step in (_planned, _needed, _limited, held_by_guard, _is_first_already, _blocked, _without_room, _saved):
-        plan = step(f)
-        if plan is not None:
-            return plan
+    plan = first_plan(f, _planned, _needed, _limited, held_by_guard, _is_first_already, _blocked, _without_room, _saved)
+    if plan is not None:
+        return plan
     said = working(
         Reason.REPLACING, f"The VM is being replaced for a change of {_changes(f.changes)}. The old one is being destroyed."
     )
@@ -259,7 +259,8 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait with the old VM in place for what the order of the new one needs, as far as that shows before."""
     if _is_begun(f):
         return None
-    for step in (
+    return first_plan(
+        f,
         _not_offered,
         dependency_not_ready,
         terminating,
@@ -267,11 +268,7 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
         _beside_lookalike,
         _held_by_other_clusters,
         _beyond_quota,
-    ):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return None
+    )
 
 
 def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:

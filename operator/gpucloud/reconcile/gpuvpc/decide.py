@@ -8,31 +8,11 @@ from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.adoption import missing_required
 from gpucloud.reconcile.conditions import settled, stalled, working
-from gpucloud.reconcile.core import delete, destruction
-from gpucloud.reconcile.core.create import (
-    backing_off,
-    name_conflict,
-    order,
-    outstanding,
-    overdue,
-    rejected,
-    terminating,
-    unproven,
-)
+from gpucloud.reconcile.core import create, delete, destruction, steps
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.core.steps import (
-    claimed,
-    dependency_not_ready,
-    duplicate_records,
-    lost,
-    not_owned,
-    paused,
-    unconfirmed,
-    unobserved,
-    without_finalizer,
-)
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
+from gpucloud.reconcile.plan import first_plan
 from gpucloud.reconcile.text import bracketed, listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
@@ -44,23 +24,28 @@ if TYPE_CHECKING:
 
 def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
     """Return the plan for this GpuVpc. Total: returns a plan for all facts, and never raises."""
-    before = (without_finalizer, paused, unconfirmed, deleting, claimed, unobserved, duplicate_records, not_owned, alive, lost)
-    for step in (
-        *before,
-        rejected,
-        name_conflict,
-        outstanding,
-        overdue,
-        dependency_not_ready,
+    return first_plan(
+        f,
+        steps.without_finalizer,
+        steps.paused,
+        steps.unconfirmed,
+        deleting,
+        steps.claimed,
+        steps.unobserved,
+        steps.duplicate_records,
+        steps.not_owned,
+        alive,
+        steps.lost,
+        create.rejected,
+        create.name_conflict,
+        create.outstanding,
+        create.overdue,
+        steps.dependency_not_ready,
         missing_required,
-        unproven,
-        terminating,
-        backing_off,
-    ):
-        plan = step(f)
-        if plan is not None:
-            return plan
-    return order(f)
+        create.unproven,
+        create.terminating,
+        create.backing_off,
+    ) or create.order(f)
 
 
 def deleting(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
