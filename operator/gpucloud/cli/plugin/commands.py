@@ -167,9 +167,7 @@ VERBS: dict[str, Verb] = {
             Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create it, and ask nothing."),
             o.WAIT,
             o.TIMEOUT,
-            o.ACCOUNT,
-            *o.CLOUD,
-            *o.CLUSTER,
+            *o.BY_ACCOUNT,
         ),
         examples=(
             "create",

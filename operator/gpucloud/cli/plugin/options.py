@@ -148,6 +148,7 @@ OPERATOR_NAMESPACE = Parameter(
     candidates="namespaces",
 )
 CLOUD = (ENDPOINT, CONSOLE, OPERATOR_NAMESPACE)  # these make ``CloudOptions``, with ``ACCOUNT`` where a verb has it
+BY_ACCOUNT = (ACCOUNT, *CLOUD, *CLUSTER)  # of a verb that asks the cloud through an account of the cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
