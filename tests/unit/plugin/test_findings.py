@@ -168,6 +168,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "1 waits for it: GpuVM/train",
         ),
         ({"things": (a_vm("train", "Working", "DependencyNotReady"),)}, ERROR, "missing", "There is no GpuVpc/lab"),
+        ({"things": (a_vm("train", "Working", "SSHKeysNotFound"),)}, ERROR, "missing", "SSHKeysNotFound: train is"),
         (
             {"things": (a_vm("train", "Stalled", "DeletionHeld", deleting="2026-01-01T00:59:59Z"),)},
             ERROR,

@@ -10,7 +10,7 @@ from gpucloud.cli.plugin import overview
 from gpucloud.cli.plugin.objects import Event, Key, thing
 from gpucloud.cli.plugin.page import Line, table, wrapped
 from gpucloud.cli.plugin.standing import message
-from gpucloud.cli.plugin.world import World
+from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.common import FIRST_CONDITION
 from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account
 
@@ -86,9 +86,18 @@ def test_what_is_missing_names_a_way_out():
 
 def test_what_is_missing_names_what_may_be_meant():
     world = World.of((a_vm("train", "Working", "DependencyNotReady"), a_thing("GpuVpc", "labs"), a_thing("GpuVM", "lab")))
-    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean 'labs'? Create it" in text_of(
-        overview.as_lines(world, NOW)
-    )
+    text = text_of(overview.as_lines(world, NOW))
+    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean 'labs'? Then delete the objects that wait for" in text
+    assert "Else create GpuVpc/lab." in " ".join(text.split())
+
+
+def test_missing_ssh_keys_are_what_is_wrong():
+    """As is a missing GpuVpc: a person has to create one or the other."""
+    (cause,) = causes(World.of((a_vm("train", "Working", "SSHKeysNotFound"),)))
+    assert cause.calls_a_person
+    text = text_of(overview.as_lines(World.of((a_vm("train", "Working", "SSHKeysNotFound"),)), NOW))
+    assert "What is wrong" in text
+    assert "In progress" not in text
 
 
 def test_an_account_that_is_ready_and_calls_a_person_says_why():

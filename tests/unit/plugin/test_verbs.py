@@ -318,6 +318,7 @@ def test_doctor_tells_that_nobody_leads(api, plugin, name, labels, ours, why):
     ("leases", "says", "why"),
     [
         (None, "You may not see the Leases in namespace 'ours'", "refused, or none served"),
+        (None, "Ask the administrator for the right to list leases.coordination.k8s.io in namespace", "what to ask for"),
         ([], "No Lease was found in namespace 'ours'", "without --leader-elect there is none"),
         ([{"metadata": {"name": "another-controller"}}], "No Lease was found in namespace 'ours'", "somebody else's"),
     ],

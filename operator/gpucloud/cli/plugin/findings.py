@@ -125,7 +125,15 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "missing",
                 followed_by(f"There is no {key}.{cause.suggestion}", names),
-                "Create it; or, if its name is wrong, delete those objects and create them again.",
+                f"Create {key}; or, if its name is wrong, delete those objects and create them again with the right one.",
+                key,
+            )
+        elif cause.lacks_keys:
+            yield Finding(
+                Severity.ERROR,
+                "missing",
+                followed_by(f"{reason(cause.thing)}: {message(cause.thing)}", names),
+                f"Do as the message says. More: {paste(f'kubectl gpucloud explain {reason(cause.thing)}')}",
                 key,
             )
         elif reason(cause.thing) == Reason.DELETION_HELD:

@@ -29,6 +29,10 @@ ANSWERS = {  # where the status answers a request
 }
 ALL = "*"  # in place of names: an operator that watches every namespace
 TO_WATCH = "the operator's --namespace, in the Helm chart watchNamespaces"
+NO_LEASE = (
+    "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
+    "Lease: look at its pods, or at the terminal in which it runs."
+)
 ALIVE = f"Ask the administrator whether the operator runs (its pods, its log), and which namespaces it watches ({TO_WATCH})."
 
 
@@ -185,9 +189,15 @@ def leaders(facts: Facts) -> Iterator[Finding]:
             Severity.NOTE,
             "operator",
             f"{why}, so it cannot be seen whether an operator runs{_and_watches(facts)}{old}.",
-            "If it is in another namespace, name that with --operator-namespace. One that runs without --leader-elect has no "
-            "Lease: look at its pods, or at the terminal in which it runs.",
+            _right_to_leases(where) if facts.leases is None else NO_LEASE,
         )
+
+
+def _right_to_leases(where: str) -> str:
+    return (
+        f"Ask the administrator for the right to list leases.coordination.k8s.io {where}; or name the operator's namespace, if "
+        "it is another one, with --operator-namespace."
+    )
 
 
 def _and_watches(facts: Facts) -> str:

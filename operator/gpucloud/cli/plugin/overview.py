@@ -198,7 +198,7 @@ def _causes(found: Iterable[Cause]) -> Iterator[Line]:
     groups = (("What is wrong", {Standing.STALLED, Standing.UNKNOWN}), ("In progress", set(Standing)))
     left = list(found)
     for title, which in groups:
-        here = [cause for cause in left if cause.standing in which]
+        here = [cause for cause in left if cause.standing in which or (cause.lacks_keys and Standing.STALLED in which)]
         left = [cause for cause in left if cause not in here]
         if here:
             yield Line("")
@@ -243,9 +243,13 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
 
 def _words(cause: Cause) -> str:
     if cause.thing is None:
+        there = f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.suggestion}"
+        if cause.suggestion:
+            anew = "Then delete the objects that wait for it and create them again with that name."
+            return f"{there} {anew} Else create {cause.key}."
         return (
-            f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.suggestion} Create it; or, if its name is "
-            "wrong, delete the objects that wait for it and create them again with the right one."
+            f"{there} Create it; or, if its name is wrong, delete the objects that wait for it and create them again with the "
+            "right one."
         )
     return message(cause.thing)
 

@@ -205,7 +205,12 @@ class Cause:
     def calls_a_person(self) -> bool:
         """Whether it stays as it is until a person acts: it is Stalled or missing, or paused before it is as asked."""
         paused = self.thing is not None and self.thing.paused and self.standing is not Standing.READY
-        return paused or self.standing is Standing.STALLED
+        return paused or self.lacks_keys or self.standing is Standing.STALLED
+
+    @property
+    def lacks_keys(self) -> bool:
+        """Whether it waits for a Secret, ConfigMap or key of spec.sshKeysFrom, which is as missing as an object is."""
+        return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) == Reason.SSH_KEYS_NOT_FOUND
 
 
 def causes(world: World) -> tuple[Cause, ...]:
