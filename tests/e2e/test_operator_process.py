@@ -183,7 +183,7 @@ def test_a_definition_that_is_deleted_while_it_runs_is_named_at_its_end(kubectl,
         install_crds(kubectl)
     (last,) = [record for record in running.logs() if record.get("level") == "critical"]
     assert last["definition"] == "gpuvms.gpucloud.dev"
-    assert "kubectl apply --server-side -f crds/" in last["event"]
+    assert last["install"] == "kubectl apply --server-side -f crds/"
     assert [record for record in running.logs() if "exception" in record] == []
 
 

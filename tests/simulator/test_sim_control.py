@@ -29,6 +29,11 @@ async def test_sim_control_takes_json_only():
     assert answer.status == 415
 
 
+async def test_sim_control_refuses_what_is_nested_too_deeply():
+    answer = await Cloud().send("POST", "/_sim/knobs", body=b"[" * 100_000, headers=[("content-type", "application/json")])
+    assert (answer.status, "nested too deeply" in answer.data["error"]) == (400, True)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [

@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:  # told with the usage of the subcommand, which names its options; argparse shows that of the whole program
         used = named[args.command]
         options = sorted(set(re.findall(r"--[a-z][a-z-]+", used.format_help())))
-        used.error(f"unknown: {' '.join(unknown)}.{suggestion(unknown[0].partition('=')[0], options)} See {used.prog} --help")
+        # Without values: one that was typed after `--api-key` would stay in the log of a pod.
+        names = [word.partition("=")[0] for word in unknown if word.startswith("-")] or unknown[:1]
+        used.error(f"unknown: {' '.join(names)}.{suggestion(names[0], options)} See {used.prog} --help")
     with _extra_of(args.command):
         exit_code: int = importlib.import_module(f"gpucloud.cli.{args.command}").run(args)
     return exit_code

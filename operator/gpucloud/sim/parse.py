@@ -39,7 +39,7 @@ def parse(route: Route, request: Request) -> Payload:
 def raw_parameters(request: Request) -> dict[str, Any]:
     """Return what the request carries, unchecked: query parameters and the top members of a JSON body."""
     try:
-        body = _loads(request.body) if request.body else {}
+        body = loads(request.body) if request.body else {}
     except ValueError:
         body = {}
     return _first_values(request) | (body if isinstance(body, dict) else {})
@@ -61,7 +61,7 @@ def _first_values(request: Request) -> dict[str, Any]:
     return dict(reversed(request.query))
 
 
-def _loads(text: bytes) -> Any:
+def loads(text: bytes) -> Any:
     """Read JSON; raise ValueError for anything else, NaN and absurd nesting included."""
     try:
         return json.loads(text, parse_constant=_no_constant)
@@ -77,7 +77,7 @@ def _object(request: Request) -> dict[str, Any]:
     if "json" not in request.header("content-type").lower():
         raise Invalid([{"message": "The body must be application/json.", "members": []}], status=415)
     try:
-        body = _loads(request.body)
+        body = loads(request.body)
     except ValueError:
         raise Invalid([{"message": "The body is not JSON.", "members": []}]) from None
     if not isinstance(body, dict):

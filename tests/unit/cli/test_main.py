@@ -11,11 +11,12 @@ MISUSED = [
     ((), f"gpucloud: error: a command is missing: {ALL}"),
     (("oprator",), f"gpucloud: error: unknown command 'oprator': {ALL}. Did you mean 'operator'?"),
     (("frobnicate",), f"gpucloud: error: unknown command 'frobnicate': {ALL}."),
-    (("sim", "--prot", "1"), "gpucloud sim: error: unknown: --prot 1. Did you mean '--port'? See gpucloud sim --help"),
+    (("sim", "--prot", "1"), "gpucloud sim: error: unknown: --prot. Did you mean '--port'? See gpucloud sim --help"),
     (
         ("operator", "--confg=x"),
-        "gpucloud operator: error: unknown: --confg=x. Did you mean '--config'? See gpucloud operator --help",
+        "gpucloud operator: error: unknown: --confg. Did you mean '--config'? See gpucloud operator --help",
     ),
+    (("operator", "--api-key", "a-secret"), "gpucloud operator: error: unknown: --api-key. See gpucloud operator --help"),
     (("sim", "--zzz"), "gpucloud sim: error: unknown: --zzz. See gpucloud sim --help"),
 ]
 

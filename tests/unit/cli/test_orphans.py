@@ -55,7 +55,7 @@ def test_an_unknown_option_shows_the_options_that_there_are(capsys):
     assert end.value.code == 2
     said = capsys.readouterr().err
     assert "[-o {table,json,yaml}]" in said
-    assert said.splitlines()[-1] == "gpucloud orphans: error: unknown: --format yaml. See gpucloud orphans --help"
+    assert said.splitlines()[-1] == "gpucloud orphans: error: unknown: --format. See gpucloud orphans --help"
 
 
 def test_people_get_a_table_with_totals_and_advice(capsys):

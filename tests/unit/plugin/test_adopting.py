@@ -29,8 +29,15 @@ def a_snapshot(name="golden", **fields):
     return SnapshotRecord.model_validate({"id": name, "namespace": "acme", "sourceName": "Old_VM", "readyToUse": True} | fields)
 
 
-def exported(left, account="default", taken=()):
-    return adopting.manifests(left, account, taken, NAMES)
+def exported(left, account="default", taken=(), namespace=None):
+    return adopting.manifests(left, account, namespace, taken, NAMES)
+
+
+@pytest.mark.parametrize(("said", "place"), [("team-b", {"namespace": "team-b"}), (None, {})])
+def test_each_goes_into_the_namespace_that_was_said(said, place):
+    """Another namespace has other accounts, and other objects of these names."""
+    objects, _ = exported(found(vms=(a_vm(),)), namespace=said)
+    assert [{name: item["metadata"][name] for name in item["metadata"] if name != "name"} for item in objects] == [place]
 
 
 def test_each_requires_what_is_there_and_leaves_it():

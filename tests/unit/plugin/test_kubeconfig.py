@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.kube import client, kubeconfig
+from gpucloud.cli.plugin.kube import client, kubeconfig, library
 from gpucloud.cli.plugin.kube.access import Access, At, ConfigError, Material, UnservedError
 from gpucloud.cli.plugin.kube.credentials import obtain
 
@@ -157,6 +157,16 @@ def test_a_pod_is_served_by_its_service_account(monkeypatch, tmp_path):
     monkeypatch.delenv("KUBECONFIG", raising=False)
     found = client.KubeApi(At())
     assert (found.host, found.namespace, found.token) == ("https://[fd00::1]:443", "team", "made-up")
+
+
+def test_no_port_is_forwarded_by_another_cluster_than_the_verb_has_asked(tmp_path):
+    """`kubectl config use-context` in another terminal, meanwhile: the user's token would go to that cluster."""
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(a_config()))
+    api = client.KubeApi(At(kubeconfig=path))
+    path.write_text(yaml.safe_dump(a_config(cluster={"server": "https://127.0.0.1:1"})))
+    with pytest.raises(ConfigError, match="another cluster"):
+        library.forward(api.at, api.host, "team", "operator-0", 8082)
 
 
 def test_a_token_file_is_read_as_it_is_now(tmp_path):

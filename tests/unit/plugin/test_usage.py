@@ -95,6 +95,22 @@ def test_a_verb_of_kubectl_is_answered_by_what_to_run(verb, instead, capsys):
     assert f"unknown verb {verb!r}. Use '{instead}'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (["delete", "a", "-nteam-b"], "kubectl delete gpuvm NAME --namespace=team-b"),
+        (["delete", "a", "--namespace", "team-b"], "kubectl delete gpuvm NAME --namespace=team-b"),
+        (["edit", "a", "--context=ctx b", "--strange"], "kubectl edit --context='ctx b' gpuvm NAME"),
+        (["get", "-n", "team-b", "--as=eve"], "kubectl gpucloud status --as=eve --namespace=team-b"),
+        (["delete", "a", "-n"], "kubectl delete gpuvm NAME"),
+    ],
+)
+def test_what_to_run_acts_in_the_same_cluster_and_namespace(words, instead, capsys):
+    """Pasted without them, `kubectl delete` destroys the VM of another team."""
+    assert entry.main(words) == 2
+    assert f"Use '{instead}'." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["help", "wait"], ["--help", "wait"], ["-h", "wait"], ["wait", "--help"]], ids=" ".join)
 def test_the_help_of_a_verb_is_shown_in_either_order(words, capsys):
     assert entry.main(words) == 0

@@ -37,12 +37,18 @@ class Manifests(NamedTuple):
 
 
 def manifests(
-    found: Iterable[Found], account: str, taken: Iterable[tuple[str, str]], configurations: Mapping[str, str]
+    found: Iterable[Found],
+    account: str,
+    namespace: str | None,
+    taken: Iterable[tuple[str, str]],
+    configurations: Mapping[str, str],
 ) -> Manifests:
     """Return the objects that adopt these. None gets a kind and name that is ``taken``.
 
+    Without a namespace they go where they are applied.
     ``configurations`` are names by what a VM's record says: a name, or a number.
     """
+    place = {"namespace": namespace} if namespace else {}
     used, objects, refused = set(taken), list[dict[str, Any]](), list[tuple["Leftover", str]]()
     for item, record in found:
         spec = _spec(item, record, configurations)
@@ -54,7 +60,7 @@ def manifests(
         if account != DEFAULT_ACCOUNT:
             spec["accountRef"] = {"name": account}
         spec |= {"adoption": Adoption.REQUIRED.value, "deletion": {"policy": DeletionPolicy.RETAIN.value}}
-        objects.append({"apiVersion": API_VERSION, "kind": item.kind, "metadata": {"name": name}, "spec": spec})
+        objects.append({"apiVersion": API_VERSION, "kind": item.kind, "metadata": {"name": name, **place}, "spec": spec})
     return Manifests(objects, refused)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from pydantic import BaseModel, ValidationError
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
-from gpucloud.cli.plugin.kube.access import Answer, RefusedError, is_transient
+from gpucloud.cli.plugin.kube.access import Answer, ConfigError, RefusedError, is_transient
 from gpucloud.cli.plugin.kube.answers import document
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
@@ -210,7 +210,10 @@ def _forward(api: KubeApi, namespace: str, pod: str, port: int) -> socket.socket
     from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - only now it is needed
 
     try:
-        return library.forward(api.at, namespace, pod, port)
+        return library.forward(api.at, api.host, namespace, pod, port)
+    except ConfigError as error:
+        words = f"the kubeconfig cannot be used ({error}): run the command again, with --context."
+        raise PluginError(words) from None
     except RefusedError as error:
         look = f"look at it: {paste(f'kubectl describe pod/{pod} --namespace={namespace}')}"
         words = (

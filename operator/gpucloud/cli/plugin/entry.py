@@ -65,7 +65,9 @@ def _dispatch(argv: Sequence[str]) -> int:
     name, *words = argv
     verb = VERBS.get(name)
     if verb is None:
-        raise parsing.UsageError(_before_the_verb(argv) if name.startswith("-") else _unknown_verb(name), NAME)
+        at = At(**parsing.given(CLUSTER, words))
+        advice.remember(at)
+        raise parsing.UsageError(_before_the_verb(argv) if name.startswith("-") else _unknown_verb(name, at), NAME)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):
@@ -93,9 +95,13 @@ def _warn_of_variables() -> None:
         show.tell(words)
 
 
-def _unknown_verb(name: str) -> str:
-    instead = f" Use '{marks.paste(ELSEWHERE[name])}'." if name in ELSEWHERE else suggestion(name, VERBS)
-    return f"unknown verb {clean(name)!r}.{instead}"
+def _unknown_verb(name: str, at: At) -> str:
+    command = ELSEWHERE.get(name)
+    if command is None:
+        return f"unknown verb {clean(name)!r}.{suggestion(name, VERBS)}"
+    if at.namespace and command.split()[1] in advice.KUBECTL:  # to our own verbs, ``advice`` adds it
+        command += f" --namespace={shlex.quote(at.namespace)}"
+    return f"unknown verb {clean(name)!r}. Use '{marks.paste(command)}'."
 
 
 def _before_the_verb(argv: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
@@ -68,6 +68,25 @@ def values(verb: Verb, words: Sequence[str], program: str) -> dict[str, Any]:
     if left:
         raise UsageError(f"{left[0]!r} is one argument too many.", program)
     return chosen
+
+
+def given(options: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any]:
+    """The values of those options that these words have, whatever else they hold: words of a verb that does not exist."""
+    found: dict[str, Any] = {}
+    for item in options:
+        texts = [value for name in item.names for value in _values_of(name, words)]
+        if texts:
+            values = [item.convert(text) for text in texts]
+            found[item.key] = tuple(values) if item.many else values[-1]
+    return found
+
+
+def _values_of(name: str, words: Sequence[str]) -> Iterator[str]:
+    for word, after in pairwise([*words, ""]):
+        if word == name:
+            yield after
+        elif word.startswith(f"{name}=" if name.startswith("--") else name):
+            yield word.removeprefix(name).removeprefix("=")
 
 
 def _check_whole_names(verb: Verb, words: Sequence[str], program: str) -> None:

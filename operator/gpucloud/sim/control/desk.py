@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -12,6 +11,7 @@ from gpucloud.sim.answers import as_json
 from gpucloud.sim.control import accounts, cloud, document, objects
 from gpucloud.sim.control.action import Action
 from gpucloud.sim.messages import Request, Response
+from gpucloud.sim.parse import loads
 from gpucloud.sim.world.refusals import Reason, Refused
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ControlApi:
 
     def _act(self, action: Action, named: dict[str, str], request: Request) -> Response:
         try:
-            given = json.loads(request.body) if request.body else {}
+            given = loads(request.body) if request.body else {}
             if not isinstance(given, dict):
                 return _failed(400, "Send a JSON object.")
             args = action.args.model_validate({**dict(request.query), **given, **named})

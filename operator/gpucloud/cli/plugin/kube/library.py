@@ -67,14 +67,18 @@ class LibraryWay:
             raise ConnectionError(clean(str(getattr(error, "reason", None) or error)).rpartition(": ")[2]) from None
 
 
-def forward(at: At, namespace: str, pod: str, port: int) -> socket.socket:
-    """A port of a pod, forwarded by the apiserver.
+def forward(at: At, host: str, namespace: str, pod: str, port: int) -> socket.socket:
+    """A port of a pod, forwarded by the apiserver at ``host``.
 
     Raises:
+        ConfigError: the kubeconfig leads to another apiserver by now: its current context may change at any time.
         RefusedError: it refuses.
         ConnectionError: it does not answer.
     """
-    core: Any = client.CoreV1Api(LibraryWay(at).client)  # it bears no types
+    way = LibraryWay(at)
+    if way.host.rstrip("/") != host.rstrip("/"):
+        raise ConfigError("it led to another cluster when this command began")
+    core: Any = client.CoreV1Api(way.client)  # it bears no types
     open_port: Callable[..., Any] = portforward
     try:
         forwarded = open_port(core.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))

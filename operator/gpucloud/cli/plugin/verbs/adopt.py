@@ -27,6 +27,7 @@ class _AccountView(NamedTuple):
     """What the account sees, what of it no object stands for, and the objects in view."""
 
     account: str
+    namespace: str | None  # as it was said; else the objects go where they are applied
     records: Records
     left: tuple[Found, ...]
     things: tuple[Thing, ...]
@@ -34,7 +35,7 @@ class _AccountView(NamedTuple):
     def manifests(self, here: Cluster, found: list[Found]) -> Manifests:
         """Return objects that adopt these, under names that are free in the namespace."""
         taken = [(item.key.kind, item.key.name) for item in self.things if item.key.namespace == here.namespace]
-        return adopting.manifests(found, self.account, taken, self.records.configurations)
+        return adopting.manifests(found, self.account, self.namespace, taken, self.records.configurations)
 
 
 def export(
@@ -52,7 +53,7 @@ def export(
     """
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
     here = cluster(at)
-    view = _look(here, cloud)
+    view = _look(here, cloud, at.namespace)
     place = creating.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
     left = [
         (item, record)
@@ -91,7 +92,7 @@ def adopt(
             f"a {kind} has no resource in the cloud to adopt: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
         )
     here = cluster(at)
-    view = _look(here, cloud)
+    view = _look(here, cloud, at.namespace)
     found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
         raise PluginError(_which(kind, called, found) if found else _none(kind, called, view.left))
@@ -122,11 +123,12 @@ def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
     )
 
 
-def _look(here: Cluster, cloud: CloudOptions) -> _AccountView:
+def _look(here: Cluster, cloud: CloudOptions, namespace: str | None) -> _AccountView:
     chosen = account_of(here, cloud.account)
     records = source_of(here, chosen, cloud).records()
     things = _all_things(here)
-    return _AccountView("default" if chosen is None else chosen.key.name, records, leftovers.unclaimed(records, things), things)
+    account = "default" if chosen is None else chosen.key.name
+    return _AccountView(account, namespace, records, leftovers.unclaimed(records, things), things)
 
 
 def _all_things(here: Cluster) -> tuple[Thing, ...]:
