@@ -59,7 +59,7 @@ CASES = {
     "a VM in a VPC of another cluster": (
         gpuvm("afar", cluster="Hou1", vpc=None, vpcRef={"name": "lab"}),
         "False/InvalidReference",
-        ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "creating it again"),
+        ("GpuVpc 'lab'", "'Msc1'", "'Hou1'", "create it again with spec.cluster: Msc1"),
     ),
     "a VM from a snapshot that the cloud does not know": (
         gpuvm("unfounded", image={"snapshot": "unheard-of"}),
