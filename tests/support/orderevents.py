@@ -54,6 +54,11 @@ def look(found, proofs):
     return lambda tracked: evidence.observed(tracked, found, proofs, a_reading(SINCE + 500), SINCE - 100)
 
 
+def renumber(tracked):
+    """Two listings show another unique id, the second when an absence would count."""
+    return look(ELSE, UNIQUE)(look(shown(SINCE + 1, "other"), UNIQUE)(tracked))
+
+
 def answer(refusal, chosen_name=False):
     return lambda tracked: orders.answered(tracked, refusal, Placement(), SINCE, chosen_name=chosen_name)
 
@@ -80,4 +85,4 @@ def pass_by(tracked):
     return takeover.merged(tracked, tracked.order, frozenset({takeover.version_of(tracked.order)}), SINCE)
 
 
-ELSE, ONE = shown(own_id="other"), Absent(SINCE + 400, SINCE)
+ELSE, ONE = shown(as_of=SINCE + 10 * GRACE, own_id="other"), Absent(SINCE + 400, SINCE)

@@ -9,6 +9,7 @@ from gpucloud.cloud.models import VpcRecord
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState, Origin
 from gpucloud.kinds.gpuvpc import GpuVpcSpec, GpuVpcStatus
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.continuity import Doubt, Sightings
 from gpucloud.reconcile.facts import Absent, Now, Present, Verb
 from gpucloud.reconcile.gpuvpc import Occupants, VpcFacts, identity
 from support import builders
@@ -40,6 +41,8 @@ TOLD = known(an_order(NAME, OrderState.DESTROYING, vpc=NAME, cloud_id="vpc-1"), 
 REJECTED = a_vpc_status(
     "Rejected", progress="Stalled", order=an_order(NAME, OrderState.REFUSED, vpc=NAME, refused_generation=1)
 )
+OTHERS = Sightings(NOW - 33, Doubt.RENUMBERED, NOW - 31)  # listings of a grace have shown another id
+RENUMBERED = known(ORDER, sightings=OTHERS)
 CREATING = a_vpc_status("Creating", order=INTENDED, account=OWN_ACCOUNT)
 AVAILABLE = a_vpc_status("Available", "True", None, **MADE)
 GOING = a_vpc_status("Deleting", **MADE)

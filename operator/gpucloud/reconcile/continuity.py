@@ -65,6 +65,7 @@ class Doubt(StrEnum):
     RETURNED = "it shows the same again after a gap: it may be an old listing"
     READDRESSED = "it shows another address without a gap: it may be an old listing"
     SUPPLANTED = "it shows another in its place after a gap: it may be an old listing"
+    RENUMBERED = "it shows another unique id: it may be an old listing"
     ANSWERED = "none: two have shown another address without a gap, which the status does not record yet"
 
 

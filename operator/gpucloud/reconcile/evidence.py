@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds.common import OrderState, Origin
 from gpucloud.reconcile import continuity
-from gpucloud.reconcile.continuity import Likeness, Match, Sightings
+from gpucloud.reconcile.continuity import Doubt, Likeness, Match, Sightings
 from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.order import (
@@ -113,7 +113,7 @@ def observed(tracked: TrackedOrder, found: Observation[object], proofs: Proofs, 
     if isinstance(found, Present) and not found.duplicate_records:
         if _was_never_made(tracked, found, proofs, first_seen):
             tracked = after_event(tracked, OrderEvent.MISSING, now.mono)
-        return _recovered(_shown(tracked, found, proofs, now.mono), found, proofs, now.mono)
+        return _recovered(_shown(tracked, found, proofs, now.mono, first_seen), found, proofs, now.mono)
     if isinstance(found, Absent):
         tracked = replace(tracked, sightings=tracked.sightings.without_doubt())
     if isinstance(found, Absent) and _is_missing(tracked, found, proofs.grace, first_seen):
@@ -164,8 +164,8 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
     return found.presence.confirmed is not None and found.presence.confirmed >= missing_from(tracked, proofs.grace, first_seen)
 
 
-def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float) -> TrackedOrder:
-    seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs)
+def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, first_seen: float) -> TrackedOrder:
+    seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs, first_seen)
     if match is Match.REPLACED:
         tracked = after_event(tracked, OrderEvent.REPLACED, now)
     if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
@@ -242,15 +242,36 @@ def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool
     return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
 
 
-def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs) -> tuple[Match, TrackedOrder]:
+def replaced_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
+    """Return the mono time from which a listing that shows another unique id proves that the ordered resource is gone.
+
+    It lacks the resource as one without any of that name does, so it must last as long. What a status of another process says
+    may be out of date, or edited: the difference must last for a grace after it was read.
+    """
+    doubted = tracked.sightings.since or 0.0
+    known = tracked.since if tracked.own else tracked.since + grace
+    if tracked.state is OrderState.DESTROYING:
+        return max(known, doubted, destroyed_from(tracked, grace, first_seen))
+    return max(known, doubted + grace, missing_from(tracked, grace, first_seen))
+
+
+def _renumbered(tracked: TrackedOrder, as_of: float, grace: float, first_seen: float) -> tuple[Match, TrackedOrder]:
+    """What a listing that shows another unique id means: another's, if a later one agrees."""
+    sightings = tracked.sightings
+    if sightings.doubt is not Doubt.RENUMBERED or sightings.since is None:
+        return Match.DOUBTED, replace(tracked, sightings=Sightings(sightings.last, Doubt.RENUMBERED, as_of))
+    if as_of <= sightings.since or as_of < replaced_from(tracked, grace, first_seen):
+        return Match.DOUBTED, tracked
+    return Match.REPLACED, replace(tracked, sightings=sightings.without_doubt())
+
+
+def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs, first_seen: float) -> tuple[Match, TrackedOrder]:
     """Whether the listing shows the resource of the order, or another under its name."""
     order, seen_id = tracked.order, id_of(found)
     if order is None or not may_exist(order):
         return Match.SAME, tracked
     if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
-        # What a status of another process says may be out of date, or edited: the difference must last for a grace.
-        settled = tracked.own or found.as_of >= tracked.since + proofs.grace
-        return Match.REPLACED if settled else Match.UNDECIDED, tracked
+        return _renumbered(tracked, found.as_of, proofs.grace, first_seen)
     if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return Match.SAME, tracked
     destroying = order.state is OrderState.DESTROYING and not tracked.untouched

@@ -60,9 +60,8 @@ MAY_EXIST = frozenset(
 _LISTED = "a complete listing that began after the record was written shows it, under the id that an acceptance named"
 _ADOPTS = "spec.adoption allows it and the object is not being deleted"
 _NOT_ADOPTED = "it was adopted, and the spec no longer allows that"
-_REPLACED = (
-    "a unique id in the listing differs from the recorded one; or the table of chosen names says that the name is another's"
-)
+_RENUMBERED = "as soon as listings without it would count, two show another unique id than the recorded one"
+_REPLACED = f"{_RENUMBERED}; or the table of chosen names says that the name is another's"
 _KNOWN = "the process that ordered it knows its unique id"
 _MARKED = "its name bears the fingerprint of this object's UID"
 _ANOTHERS = "no order of this object is open that could have made it, so it is another's"
@@ -79,7 +78,7 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.INTENDED, E.SHOWN): Transition(S.SEEN, _MARKED),
     (S.INTENDED, E.NAME_TAKEN): Transition(S.REFUSED, "the order was not sent, so the listed one is another's"),
     (S.ACCEPTED, E.SHOWN): Transition(S.SEEN, _LISTED),
-    (S.ACCEPTED, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.ACCEPTED, E.REPLACED): Transition(S.LOST, _RENUMBERED),
     (S.ACCEPTED, E.MISSING): Transition(S.OVERDUE, f"both listings began {ACCEPTED_GRACES} graces after the answer"),
     (S.UNCLEAR, E.SHOWN): Transition(
         S.SEEN, f"{_LISTED}; a chosen name of a VM or snapshot counts only if an acceptance named it"
@@ -89,14 +88,14 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
         f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "
         "after a record was taken over; once a listing has shown the chosen name, every listing lacks it for a grace, too",
     ),
-    (S.UNCLEAR, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the recorded one"),
+    (S.UNCLEAR, E.REPLACED): Transition(S.LOST, _RENUMBERED),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),
     (S.REFUSED, E.SHOWN): Transition(S.SEEN, f"{_MARKED}, or {_ADOPTS}"),
     (S.OVERDUE, E.RECORDED): Transition(S.INTENDED, f"{_NAME_FREE}; at most {MOST_REORDERS} times"),
     (S.OVERDUE, E.SHOWN): Transition(S.SEEN, _LISTED),
     (S.OVERDUE, E.ASKED_AGAIN): Transition(S.UNCLEAR, "reconcile-requested-at is new: it is looked for once more before that"),
     (S.OVERDUE, E.DESTROYED): Transition(S.DESTROYING, f"{_MARKED}, or this process had the acceptance that names it"),
-    (S.OVERDUE, E.REPLACED): Transition(S.LOST, "a unique id in the listing differs from the accepted one"),
+    (S.OVERDUE, E.REPLACED): Transition(S.LOST, _RENUMBERED),
     (S.SEEN, E.MISSING): Transition(S.LOST, "every listing lacks it for a grace, two at least"),
     (S.SEEN, E.REPLACED): Transition(S.LOST, _REPLACED),
     (S.SEEN, E.DESTROYED): Transition(

@@ -20,7 +20,10 @@ from support.vpcfacts import (
     MADE,
     MINE,
     NAME,
+    ORDER,
+    OTHERS,
     REFUSED_FOR_CERTAIN,
+    RENUMBERED,
     TAKEN_OVER,
     a_vpc,
     a_vpc_spec,
@@ -82,12 +85,15 @@ ROWS = {
         says="delete this object (destroys nothing)",
     ),
     "one re-made by a stranger is a conflict": Row(
-        "another id: the VPC that we made is gone",
-        {"found": a_vpc("vpc-2"), "status": AVAILABLE},
+        "another id for a grace: the VPC that we made is gone",
+        {"found": a_vpc("vpc-2"), "status": AVAILABLE, "known": RENUMBERED},
         Reason.CONFLICT,
         progress="Stalled",
         says=NAME,
         status={"vpc_id": None, "order": OrderState.LOST},
+    ),
+    "another id in one listing is waited for": Row(
+        "the listing may be older than ours", {"found": a_vpc("vpc-2"), "status": AVAILABLE, "known": known(ORDER)}, None
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",
@@ -102,7 +108,7 @@ ROWS = {
         {
             "found": a_vpc("vpc-2"),
             "status": a_vpc_status("Creating", order=INTENDED),
-            "known": known(an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1")),
+            "known": known(an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1"), ago=300, sightings=OTHERS),
         },
         Reason.CONFLICT,
         progress="Stalled",
@@ -125,7 +131,7 @@ ROWS = {
     ),
     "one re-made by a stranger is adopted where the spec allows, and no proof of making it stays": Row(
         "else the next pass took it for ours, and deletion destroyed it",
-        {"spec": ADOPTS, "found": a_vpc("vpc-2"), "status": AVAILABLE},
+        {"spec": ADOPTS, "found": a_vpc("vpc-2"), "status": AVAILABLE, "known": RENUMBERED},
         Reason.ADOPTED,
         "True",
         None,

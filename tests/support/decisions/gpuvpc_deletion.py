@@ -18,7 +18,9 @@ from support.vpcfacts import (
     EMPTIED,
     EMPTY,
     NAME,
+    ORDER,
     REFUSED_FOR_CERTAIN,
+    RENUMBERED,
     TAKEN_OVER,
     TOLD,
     a_vpc,
@@ -112,10 +114,15 @@ ROWS = {
         "it is somebody else's", EMPTIED | {"status": CREATING, "history": REFUSED_FOR_CERTAIN}, released=Reason.RETAINED
     ),
     "deleting one re-made by a stranger destroys nothing": Row(
-        "another id: it is not the one that we made",
-        EMPTIED | {"found": a_vpc("vpc-2")},
+        "another id for a grace: it is not the one that we made",
+        EMPTIED | {"found": a_vpc("vpc-2"), "known": RENUMBERED},
         released=Reason.RETAINED,
         says="is not destroyed",
+    ),
+    "deleting waits when one listing shows another id": Row(
+        "seed 92306602: it was an old one, and ours was left behind",
+        EMPTIED | {"found": a_vpc("vpc-2"), "known": known(ORDER, ago=5, recorded=6)},
+        None,
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",

@@ -12,6 +12,7 @@ from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Ve
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 from support.builders import TAG, an_order
 from support.fakes import GOING
 
@@ -119,11 +120,19 @@ async def test_a_vpc_is_created_as_the_spec_says_and_says_no_more(reconcilers, s
 
 @pytest.mark.parametrize(("seen", "ours"), [("7", True), ("8", False)])
 async def test_ours_is_the_one_whose_id_the_cloud_answered(reconcilers, seen, ours):
-    """One that a stranger makes of that name, before a listing has shown ours, has another."""
+    """One that a stranger makes of that name, before a listing has shown ours, has another.
+
+    An old listing may show the one that had the name before: it counts when an absence would.
+    """
     reconcilers.put("GpuVpc", "net")
     reconcilers.session.client.answers["create_vpc"] = VpcRecord(id="7")
     await reconcilers.vpcs.act(await reconcilers.intend("GpuVpc", "net"), Plan(action=Verb.CREATE_VPC))
-    reconcilers.session.vpcs.seen[VPC] = Present(RECORD.model_copy(update={"id": seen}), NOW)
+    record = RECORD.model_copy(update={"id": seen})
+    reconcilers.session.vpcs.seen[VPC] = Present(record, NOW)
+    once = await reconcilers.facts("GpuVpc", "net")
+    assert once.ours
+    assert once.is_unconfirmed(once.found) is not ours
+    reconcilers.session.vpcs.seen[VPC] = Present(record, NOW + ACCEPTED_GRACES * once.limits.grace)
     assert (await reconcilers.facts("GpuVpc", "net")).ours is ours
 
 

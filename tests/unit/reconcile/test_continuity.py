@@ -12,6 +12,7 @@ from gpucloud.reconcile import evidence
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import MATCHES, Doubt, Gap, Likeness, Match, Sightings, gap_since, judged
 from gpucloud.reconcile.facts import Presence, Present
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 from support import builders
 from support.builders import a_reading, a_record
 from support.orderevents import CHOSEN, GRACE, MARKED, SINCE, UNIQUE, at
@@ -142,8 +143,8 @@ SIGHTINGS += [
 
 
 def settled(tracked, proofs, presence, record):
-    """The order after listings of two graces that all show one thing, and the last of them."""
-    for after in (2, 4, GRACE - 1, GRACE + 1, 2 * GRACE - 1, 2 * GRACE):
+    """The order after listings of ten graces that all show one thing, and the last of them."""
+    for after in (2, 4, GRACE - 1, GRACE + 1, 2 * GRACE - 1, 2 * GRACE, ACCEPTED_GRACES * GRACE):
         found = Present(record, SINCE + after, presence=presence)
         tracked = evidence.observed(tracked, found, proofs, a_reading(SINCE + after), SINCE - 100)
     return tracked, found

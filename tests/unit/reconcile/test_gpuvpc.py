@@ -23,6 +23,7 @@ from support.vpcfacts import (
     DELETING,
     EMPTY,
     NAME,
+    RENUMBERED,
     TAKEN_OVER,
     a_vpc,
     a_vpc_spec,
@@ -32,7 +33,7 @@ from support.vpcfacts import (
 
 def test_adopted_from_a_stranger_it_stays_when_this_object_goes():
     """Ours was destroyed outside and re-made by another: what the first pass writes must not make it ours for the second."""
-    adopted = decide(vpc_facts(spec=ADOPTS, found=a_vpc("vpc-2"), status=AVAILABLE)).status
+    adopted = decide(vpc_facts(spec=ADOPTS, found=a_vpc("vpc-2"), status=AVAILABLE, known=RENUMBERED)).status
     again = decide(vpc_facts(spec=ADOPTS, found=a_vpc("vpc-2"), status=adopted))
     assert again.status == adopted
     gone = decide(vpc_facts(meta=DELETING, spec=ADOPTS, found=a_vpc("vpc-2"), status=adopted, occupants=EMPTY))

@@ -14,11 +14,11 @@ from gpucloud.reconcile.continuity import Doubt, Likeness, Sightings
 from gpucloud.reconcile.facts import Absent, Present, Refusal
 from gpucloud.reconcile.order import TrackedOrder
 from gpucloud.reconcile.placement import Placement
+from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 from support.builders import START, a_record
 from support.orderevents import (
     ADOPTS,
     CHOSEN,
-    ELSE,
     EXISTS,
     GRACE,
     HERE,
@@ -72,23 +72,65 @@ def test_destroyed_by_us_is_gone_after_two_listings_whatever_was_seen_before():
     assert look(missing(SINCE + 1), MARKED)(told).state is S.DESTROYING
 
 
-def test_another_id_than_a_status_of_before_says_must_last_for_a_grace():
-    """The status may be out of date, or edited, and the listing may lag."""
-    taken_over = at(S.SEEN, own=False)
-    assert look(shown(SINCE + GRACE - 1, "other"), UNIQUE)(taken_over).state is S.SEEN
-    assert look(shown(SINCE + GRACE, "other"), UNIQUE)(taken_over).state is S.LOST
+ACCEPTED_LONG = ACCEPTED_GRACES * GRACE
+UNRESOLVED = replace(at(S.UNCLEAR), unresolved=True)
+OTHERS = Sightings(SINCE - 5, Doubt.RENUMBERED, SINCE + 1)  # a listing that began a second later has shown another id
 
 
-def test_one_re_made_by_a_stranger_is_adopted_in_the_same_look_where_the_spec_allows():
-    adopted = look(ELSE, replace(UNIQUE, adoptable=True))(at(S.SEEN)).order
-    assert (adopted.state, adopted.origin, adopted.cloud_id) == (S.SEEN, Origin.ADOPTED, "other")
+@pytest.mark.parametrize(
+    ("standing", "counts", "state", "why"),
+    [
+        (at(S.ACCEPTED), ACCEPTED_LONG, S.LOST, "seed 92306602: an old listing showed the VPC that had the name before"),
+        (UNRESOLVED, ACCEPTED_LONG, S.LOST, "it may have been accepted"),
+        (at(S.UNCLEAR), 1 + GRACE, S.LOST, "it lasts for a grace, as an absence must"),
+        (at(S.OVERDUE), 1 + GRACE, S.LOST, "as above"),
+        (at(S.SEEN), 1 + GRACE, S.LOST, "as above"),
+        (at(S.SEEN, own=False), 1 + GRACE, S.LOST, "the status may be out of date, or edited, and the listing may lag"),
+        (at(S.DESTROYING, own=False), GRACE, S.GONE, "as above"),
+        (at(S.DESTROYING, absence_counts_from=SINCE + 2), 2, S.GONE, "a second listing since the answer to the call agrees"),
+    ],
+)
+def test_another_id_counts_when_listings_without_ours_would(standing, counts, state, why):
+    """``counts``: seconds from the order's last change to the listing that proves it; the first came a second after it."""
+    doubted = look(shown(SINCE + 1, "other"), UNIQUE)(replace(standing, sightings=Sightings(SINCE - 5)))
+    assert (doubted.state, doubted.sightings) == (standing.state, OTHERS), "one listing may be an old one"
+    early = look(shown(SINCE + counts - 0.5, "other"), UNIQUE)(doubted)
+    assert (early.state, early.sightings) == (standing.state, OTHERS), why
+    agreed = look(shown(SINCE + counts, "other"), UNIQUE)(early)
+    assert (agreed.state, agreed.sightings.doubt) == (state, Doubt.NONE), why
 
 
-def test_what_is_re_made_during_its_destruction_is_adopted_in_the_same_look_where_the_spec_allows():
-    """Its destruction was announced while the record said Gone, so one listing without it would have let the object go."""
-    again = look(ELSE, replace(UNIQUE, adoptable=True))(at(S.DESTROYING)).order
-    assert (again.state, again.cloud_id, again.origin) == (S.DESTROYING, "other", Origin.ADOPTED)
-    assert look(ELSE, UNIQUE)(at(S.DESTROYING)).state is S.GONE
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (shown(SINCE + 2), "the next listing shows ours: the other one was old"),
+        (Absent(SINCE + 2, SINCE + 2), "nothing has the name now"),
+    ],
+)
+def test_another_id_of_one_listing_is_forgotten_when_the_next_does_not_show_it(found, why):
+    doubted = look(shown(SINCE + 1, "other"), UNIQUE)(at(S.SEEN))
+    later = look(found, UNIQUE)(doubted)
+    assert look(shown(SINCE + 1 + GRACE, "other"), UNIQUE)(later).state is S.SEEN, why
+
+
+@pytest.mark.parametrize(
+    ("state", "then", "why"),
+    [
+        (S.SEEN, S.SEEN, "somebody re-made it"),
+        (
+            S.DESTROYING,
+            S.DESTROYING,
+            "its destruction was announced while the record said Gone: what is there now must go, too",
+        ),
+    ],
+)
+def test_what_was_re_made_is_adopted_with_the_listing_that_proves_it_where_the_spec_allows(state, then, why):
+    """A record that says Lost or Gone in between would have let an object go that is being deleted."""
+    adopts = replace(UNIQUE, adoptable=True)
+    doubted = look(shown(SINCE + 1, "other"), adopts)(at(state))
+    assert (doubted.order.state, doubted.order.cloud_id) == (state, "train")
+    again = look(shown(SINCE + 1 + GRACE, "other"), adopts)(doubted).order
+    assert (again.state, again.cloud_id, again.origin) == (then, "other", Origin.ADOPTED), why
 
 
 LATE = shown(SINCE + 3 * GRACE, confirmed=SINCE + GRACE)  # two listings, the first a grace after the call, lacked it

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile import credential, pause, unseen
+from gpucloud.reconcile import credential, evidence, pause, unseen
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -175,9 +175,9 @@ def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource."""
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
-    needed = f.tracked.since + (f.limits.grace if f.differs(f.found) else 0.0)
-    if f.tracked.sightings.in_doubt:
-        needed = f.now.mono
+    needed = f.now.mono if f.tracked.sightings.in_doubt else f.tracked.since
+    if f.differs(f.found):
+        needed = evidence.replaced_from(f.tracked, f.limits.grace, f.history.first_seen)
     return Plan(refresh_after=max(needed, f.tracked.recorded or 0.0), pending=True)
 
 
