@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.sim.messages import Ending
 from simulation.asked import asked_name, asked_place
 from simulation.choosing import Choosing
-from simulation.cloud import CREATES, Order, key_of, name_of
+from simulation.cloud import CREATES, Order, key_of, name_of, place_of
 from simulation.guarding import Guarding
 from simulation.saving import requires
 from simulation.verdicts import KINDS_OF, Verdicts
@@ -20,6 +20,7 @@ from simulation.writes import Writes
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
     from simulation.books import Life
+    from simulation.cloud import Row
     from simulation.process import Process
     from simulation.world import World
 
@@ -101,7 +102,9 @@ class Ordering(Verdicts):
         about = [life for life in self.books.texts.mentioning(name) if life.kind == CHANGES[operation] and _is_in(life, place)]
         if operation in DESTROYS:
             self._destroys(operation, name, about)
-            self._destroys_again(process, operation, name, about)
+            going = [life for life in about if (life.status.get("order") or {}).get("state") == "Destroying"]
+            called = [row for row in self._named(operation, name) if place[1] in {"", place_of(row)[0]}]
+            self._destroys_again(process, operation, going, called)
         for life in self.books.texts.mentioning(name):
             life.mutations += life.now is not None
             life.failed = True
@@ -133,15 +136,17 @@ class Ordering(Verdicts):
                 "record", f"{operation} {name!r} was sent, and the status of {going[-1].name} says {said}, not Destroying"
             )
 
-    def _destroys_again(self, process: Process, operation: str, name: str, about: list[Life]) -> None:
+    def _named(self, operation: str, name: str) -> list[Row]:
+        """What is there that a destroying call may name."""
+        return [row for table, row, _ in self._world.cloud.called(name) if KINDS_OF[table] == CHANGES[operation]]
+
+    def _destroys_again(self, process: Process, operation: str, going: list[Life], rows: list[Row]) -> None:
         """Of one object; a snapshot's may be the call of a VM that takes its snapshots along."""
-        going = [life for life in about if (life.status.get("order") or {}).get("state") == "Destroying"]
         of_a_vm = operation == "DeleteSnapshot" and any(one.kind == "GpuVM" and one.deleting for one in self.books.standing())
         if len(going) != 1 or going[0].now is None or of_a_vm:
             return
-        for table, row, _ in self._world.cloud.called(name):
-            if KINDS_OF[table] == CHANGES[operation]:
-                self.waiting.destroys_again(process, going[0], row)
+        for row in rows:
+            self.waiting.destroys_again(process, going[0], row)
 
     def _ordered_for(self, recording: list[Life]) -> Life:
         """Whose order this is where several objects record the name: the oldest whose record was not used yet owns it.

@@ -33,6 +33,7 @@ class Writes:
         self._writers: dict[str, str] = {}  # by UID: the process that sent the last write of its status
         self._outlived: frozenset[str] = frozenset()  # processes that ran when etcd was restored
         self._tried: dict[tuple[str, str], float] = {}  # by process and UID: when a write that nothing has come of was sent
+        self._adrift: set[str] = set()  # UIDs: a write of its status was under way when etcd was restored
         self._lost: dict[str, float] = {}  # by UID: since when a status says that what is there is lost
 
     def writer(self, uid: str) -> str:
@@ -46,6 +47,7 @@ class Writes:
     def restored(self) -> None:
         """Etcd has gone back in time, and versions with it."""
         self._received.clear()
+        self._adrift |= {uid for _, uid in self._tried}
         self._outlived |= {process.name for process in self._world.processes if process.alive}
 
     def sent(self, process: Process, method: str, path: str, body: str | None) -> None:
@@ -77,8 +79,9 @@ class Writes:
     def committed(self, life: Life, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """A write of an operator has changed one of our objects.
 
-        Excused: it was sent by a process that ran through a restore of etcd, which gives versions twice: until it lists again
-        the one that it names may be another's, and nothing tells before the answer comes (docs/how-to/disaster-recovery.md).
+        Excused: it was sent before a restore of etcd, which gives versions twice, or by a process that ran through it: until
+        that lists again the version that it names may be another's, and nothing tells before the answer comes
+        (docs/how-to/disaster-recovery.md).
         """
         self._tried.pop((self._writers.get(life.uid, ""), life.uid), None)
         if before is None:
@@ -93,6 +96,8 @@ class Writes:
         verdicts = {name: value for name, value in status.items() if name != "order"}
         said = verdicts != {name: value for name, value in stood.items() if name != "order"}
         twice = self._world.judge.may_be_unnoticed(life) and self._writers.get(life.uid) in self._outlived
+        twice |= self._world.judge.has_just_gone_back(life) and life.uid in self._adrift
+        self._adrift.discard(life.uid)
         if said and judged != generation and not twice:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)

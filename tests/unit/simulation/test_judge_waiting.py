@@ -255,3 +255,19 @@ def test_the_next_process_destroys_again_when_ten_graces_are_over_since_the_anno
     court.passes(after)
     court.judge.sent(following, "DestroyServer", request)
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", ["waits"]), ("Hou1", [])])
+def test_a_destroying_call_for_another_cluster_repeats_none(court, cluster, found):
+    """Seed 92306978: the spec named another cluster, where no listing showed it; two processes called there in vain."""
+    item = court.bought()
+    court.world.actors.owner.delete(item)
+    court.passes(1.0)
+    call = {"number": 1, "announcedAt": (EPOCH + timedelta(seconds=court.world.loop.time())).isoformat()}
+    status = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    court.writes(item, order=status | {"state": "Destroying", "cluster": cluster, "destroyingCall": call})
+    gone = {"Id": "a-x", "Namespace": "acme", "Cluster": cluster}
+    request = Request("DELETE", "/api/v1/servers/virtual/DestroyServer", tuple(gone.items()), SIGNED, b"")
+    court.judge.sent(court.operator, "DestroyServer", request)
+    court.judge.sent(ends(court), "DestroyServer", request)
+    assert court.oracles == found

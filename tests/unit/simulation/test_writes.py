@@ -40,6 +40,19 @@ def test_a_version_that_a_restored_etcd_gives_twice_deceives_who_ran_through_it(
     assert judged(court, item, 1) == found
 
 
+@pytest.mark.parametrize(("when", "found"), [("before", []), ("after", ["overwritten"])])
+def test_a_write_that_was_under_way_when_etcd_was_restored_may_name_a_version_that_was_given_twice(court, when, found):
+    """Seed 92306728: its process had ended long before."""
+    item = court.applied()
+    court.operator.alive = False
+    if when == "before":
+        put(court, item, 900)
+    court.judge.restored()
+    court.judge.books.lives[item["metadata"]["uid"]].restored_at = court.world.loop.time()
+    court.world.actors.owner.patch(item, {"spec": {"powerState": "Stopped"}})
+    assert judged(court, item, 1) == found
+
+
 def test_what_became_of_an_order_may_be_recorded_beside_older_verdicts(court):
     """Seed 20: they say which generation they are of, and the record is of no generation."""
     item = court.bought()
