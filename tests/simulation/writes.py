@@ -33,7 +33,8 @@ class Writes:
         self._writers: dict[str, str] = {}  # by UID: the process that sent the last write of its status
         self._outlived: frozenset[str] = frozenset()  # processes that ran when etcd was restored
         self._tried: dict[tuple[str, str], float] = {}  # by process and UID: when a write that nothing has come of was sent
-        self._adrift: set[str] = set()  # UIDs: a write of its status was under way when etcd was restored
+        self._named: set[tuple[str, str, int | None]] = set()  # the UID, version and generation that a write of a status named
+        self._given_twice: set[tuple[str, str, int | None]] = set()  # those of writes that were sent before etcd was restored
         self._lost: dict[str, float] = {}  # by UID: since when a status says that what is there is lost
 
     def writer(self, uid: str) -> str:
@@ -47,7 +48,7 @@ class Writes:
     def restored(self) -> None:
         """Etcd has gone back in time, and versions with it."""
         self._received.clear()
-        self._adrift |= {uid for _, uid in self._tried}
+        self._given_twice |= self._named
         self._outlived |= {process.name for process in self._world.processes if process.alive}
 
     def sent(self, process: Process, method: str, path: str, body: str | None) -> None:
@@ -57,7 +58,10 @@ class Writes:
         """
         if method != "PUT" or not path.endswith("/status"):
             return
-        meta = json.loads(body or "{}").get("metadata") or {}
+        said = json.loads(body or "{}")
+        meta = said.get("metadata") or {}
+        judged = (said.get("status") or {}).get("observedGeneration")
+        self._named.add((meta.get("uid", ""), meta.get("resourceVersion", ""), judged))
         self._writers[meta.get("uid", "")] = process.name
         self._tried[process.name, meta.get("uid", "")] = self._world.loop.time()
         now, version = self._world.loop.time(), int(meta.get("resourceVersion") or 0)
@@ -79,9 +83,9 @@ class Writes:
     def committed(self, life: Life, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
         """A write of an operator has changed one of our objects.
 
-        Excused: it was sent before a restore of etcd, which gives versions twice, or by a process that ran through it: until
-        that lists again the version that it names may be another's, and nothing tells before the answer comes
-        (docs/how-to/disaster-recovery.md).
+        Excused: it was sent before a restore of etcd, which gives versions twice, and arrives when the one that it names stands
+        again; or by a process that ran through it: until that lists again the version that it names may be another's, and
+        nothing tells before the answer comes (docs/how-to/disaster-recovery.md).
         """
         self._tried.pop((self._writers.get(life.uid, ""), life.uid), None)
         if before is None:
@@ -96,8 +100,8 @@ class Writes:
         verdicts = {name: value for name, value in status.items() if name != "order"}
         said = verdicts != {name: value for name, value in stood.items() if name != "order"}
         twice = self._world.judge.may_be_unnoticed(life) and self._writers.get(life.uid) in self._outlived
-        twice |= self._world.judge.has_just_gone_back(life) and life.uid in self._adrift
-        self._adrift.discard(life.uid)
+        named = life.uid, before["metadata"]["resourceVersion"], judged
+        twice |= self._world.judge.has_just_gone_back(life) and named in self._given_twice
         if said and judged != generation and not twice:
             words = f"{life.name}: a status of generation {judged} was written over generation {generation}"
             self._world.judge.found("overwritten", words)
