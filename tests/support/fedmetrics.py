@@ -36,7 +36,7 @@ def everything(clusters: list[str]) -> Metrics:
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
-        collectors.Fleet(lambda: [FleetVM("team", ACCOUNT, a_status())], lambda: NOON),
+        collectors.Fleet(lambda: [FleetVM("team", ACCOUNT, "u-train", a_status())], lambda: NOON),
         collectors.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
         collectors.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
         collectors.Budgets(lambda: [(ACCOUNT, 5.0)]),

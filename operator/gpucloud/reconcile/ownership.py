@@ -21,6 +21,9 @@ def record_id(nonce: str, uid: str, name: str) -> str:
 
 def own_record(order: Order | None, uid: str) -> Order | None:
     """The recorded order if it was recorded for the object of this UID: its id says so, or the name that was ordered."""
-    if order is None or not order.name or naming.proves(order.name, uid):
-        return order
-    return order if naming.proves(order.id, f"{uid}/{order.name}") else None
+    return order if order is None or is_recorded_for(uid, order.name, order.id) else None
+
+
+def is_recorded_for(uid: str, name: str, record: str) -> bool:
+    """Whether an order of this name, recorded under the id ``record``, is of the object of this UID. One without a name is."""
+    return not name or naming.proves(name, uid) or naming.proves(record, f"{uid}/{name}")

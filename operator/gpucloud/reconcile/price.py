@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
+from gpucloud.reconcile.ownership import is_recorded_for
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -19,37 +21,37 @@ OFF = "OFFLINE"
 ORDERS_WITHOUT_VM = frozenset({"NotOrdered", "Intended", "Refused", "Lost", "Gone"})  # states of the order record
 
 
-def in_cloud(status: object) -> bool:
+def in_cloud(status: object, uid: str) -> bool:
     """Whether the VM of this GpuVM's status was seen in the cloud, and is not known to be gone from there since.
 
-    ``status`` is the model, or the document that the apiserver shows.
+    ``status`` is the model, or the document that the apiserver shows; ``uid`` the object's. A record that a backup restored
+    from an object of another UID counts for no price, as for no quota: that VM is not this object's.
     """
-    return _field(status, "vm_id", "vmId") is not None and _order_state(status) not in ORDERS_WITHOUT_VM
+    if _field(status, "vm_id", "vmId") is None:
+        return False
+    order = _field(status, "order", "order")
+    state, name, record = (str(_field(order, field, field) or "") for field in ("state", "name", "id"))
+    return state not in ORDERS_WITHOUT_VM and is_recorded_for(uid, name, record)
 
 
-def may_be_billed(status: object) -> bool:
+def may_be_billed(status: object, uid: str) -> bool:
     """Whether the VM of this status may cost its price now. An undocumented state counts as billed."""
-    return in_cloud(status) and is_billed_state(_field(status, "state", "state"))
+    return in_cloud(status, uid) and is_billed_state(_field(status, "state", "state"))
 
 
-def is_off(status: object) -> bool:
+def is_off(status: object, uid: str) -> bool:
     """Whether the VM of this status is powered off, so that only its disk is billed."""
-    return in_cloud(status) and _word(_field(status, "state", "state")) == OFF
+    return in_cloud(status, uid) and _word(_field(status, "state", "state")) == OFF
 
 
-def is_failed(status: object) -> bool:
+def is_failed(status: object, uid: str) -> bool:
     """Whether the VM of this status has failed: it is not counted as billed, and may be billed all the same."""
-    return in_cloud(status) and _word(_field(status, "state", "state")) in FAILED
+    return in_cloud(status, uid) and _word(_field(status, "state", "state")) in FAILED
 
 
 def is_billed_state(state: object) -> bool:
     """Whether a VM in this state, as the cloud writes it, may cost its price."""
     return _word(state) not in NOT_BILLED
-
-
-def _order_state(status: object) -> str:
-    """Return the state of the order record as text."""
-    return str(_field(_field(status, "order", "order"), "state", "state"))
 
 
 def _field(of: object, attribute: str, key: str) -> object:

@@ -16,6 +16,8 @@ from gpucloud.engine.telemetry.reconciles import ReconcileResult, StatusWriteRes
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.reconcile.ownership import record_id
+from support.builders import an_order
 from support.fedmetrics import ACCOUNT, NOON, a_condition, a_status, everything
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
@@ -26,7 +28,7 @@ def value(metrics, name, **labels):
 
 
 def fleet(*statuses, account=ACCOUNT, namespace="a"):
-    return [FleetVM(namespace, account, status) for status in statuses]
+    return [FleetVM(namespace, account, "u-train", status) for status in statuses]
 
 
 def test_the_fleet_is_counted_by_namespace_and_the_clouds_word():
@@ -56,6 +58,12 @@ COSTS = [
     ({"billed_since": HOUR_AGO, "price_per_hour": None}, 0, "a price nobody knows"),
     ({"billed_since": HOUR_AGO, "vm_id": None}, None, "never started"),
     ({"billed_since": HOUR_AGO, "order": Order(state=OrderState.LOST)}, None, "lost"),
+    ({"billed_since": HOUR_AGO, "order": an_order("prod", id=record_id("n", "u-train", "prod"))}, 20.5, "of its own record"),
+    (
+        {"billed_since": HOUR_AGO, "order": an_order("prod", id=record_id("n", "u-before", "prod"))},
+        None,
+        "restored from an object of another UID",
+    ),
 ]
 
 

@@ -12,11 +12,13 @@ from gpucloud.cli.plugin.page import Line, table, wrapped
 from gpucloud.cli.plugin.standing import message
 from gpucloud.cli.plugin.world import World, causes
 from gpucloud.kinds.common import FIRST_CONDITION
+from gpucloud.reconcile.ownership import record_id
 from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account
 
 LONG = "The cloud answered: " + "no room for this, and that is the whole truth of it; " * 4 + "ask for more."
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 PRICED = {"state": "ONLINE", "vmId": "train-x", "pricePerHour": "2.05"}
+RESTORED = {"state": "Seen", "name": "prod", "id": record_id("n", "u-before", "prod")}
 CHAIN = World.of(
     (
         an_account(),
@@ -152,6 +154,7 @@ def test_the_document_says_the_same():
         ([a_vm("off", status={**PRICED, "state": "OFFLINE", "order": {"state": "Gone"}})], ("0", 0, 0), "nor is this"),
         ([a_vm("waits", "Working", status={**PRICED, "state": "PENDING_RESOURCES"})], ("0", 0, 0), "it never started"),
         ([a_vm("failed", "Stalled", status={**PRICED, "state": "CREATE_FAILED"})], ("0", 0, 0), "it never came to be"),
+        ([a_vm("copy", "Stalled", "Conflict", status={**PRICED, "order": RESTORED})], ("0", 0, 0), "it is another object's"),
         ([a_vm("new", "Working", status={"pricePerHour": "2.05"})], ("0", 0, 0), "not bought yet"),
         ([a_vm(status={"vmId": "x", "pricePerHour": "dear"})], ("0", 1, 0), "no price"),
         ([an_account(), a_vpc()], ("0", 0, 0), "only VMs are priced"),
@@ -167,6 +170,7 @@ COSTS = [
     (SPENT, "6.15", "two hours, and one before"),
     ({**SPENT, "state": "OFFLINE", "billedSince": None}, "2.05", "it is off: the hour before"),
     ({**SPENT, "order": {"state": "Lost"}}, None, "it is lost"),
+    ({**SPENT, "order": RESTORED}, None, "a backup restored it from an object of another UID"),
     ({**SPENT, "vmId": None}, None, "it never started"),
     ({**SPENT, "pricePerHour": "dear"}, None, "no price"),
     ({**PRICED, "billedSince": "once", "billedSeconds": "long"}, "0.00", "statuses can be edited"),

@@ -9,6 +9,14 @@ import pytest
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile import price
 from gpucloud.reconcile.gpuvm import vm_states
+from gpucloud.reconcile.ownership import record_id
+
+UID = "u-train"
+
+
+def recorded_for(uid):
+    return {"state": "Seen", "name": "prod", "id": record_id("n", uid, "prod")}
+
 
 # status as a document: in the cloud, may be billed, is off
 STATUSES = {
@@ -27,13 +35,15 @@ STATUSES = {
     "lost": ({"vmId": "x", "state": "ONLINE", "order": {"state": "Lost"}}, False, False, False),
     "lost while off": ({"vmId": "x", "state": "OFFLINE", "order": {"state": "Lost"}}, False, False, False),
     "gone": ({"vmId": "x", "state": "ONLINE", "order": {"state": "Gone"}}, False, False, False),
+    "its record is its own": ({"vmId": "x", "state": "ONLINE", "order": recorded_for(UID)}, True, True, False),
+    "restored from another object": ({"vmId": "x", "state": "ONLINE", "order": recorded_for("u-before")}, False, False, False),
     "edited by hand": ({"vmId": "x", "state": ["ONLINE"], "order": [1]}, True, True, False),
 }
 
 
 @pytest.mark.parametrize(("status", "in_cloud", "billed", "off"), STATUSES.values(), ids=STATUSES)
 def test_of_a_document(status, in_cloud, billed, off):
-    assert (price.in_cloud(status), price.may_be_billed(status), price.is_off(status)) == (in_cloud, billed, off)
+    assert (price.in_cloud(status, UID), price.may_be_billed(status, UID), price.is_off(status, UID)) == (in_cloud, billed, off)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +56,7 @@ def test_of_a_document(status, in_cloud, billed, off):
     ],
 )
 def test_of_the_model(status, billed):
-    assert price.may_be_billed(status) is billed
+    assert price.may_be_billed(status, UID) is billed
 
 
 def test_every_word_that_is_not_billed_is_a_documented_one():

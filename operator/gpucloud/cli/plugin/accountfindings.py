@@ -49,7 +49,7 @@ def secrets(facts: Facts) -> Iterator[Finding]:
 
 
 def _needs(world: World, vm: Thing, account: Key) -> bool:
-    return vm.key.kind == VM and world.account(vm) == account and in_cloud(vm.status)
+    return vm.key.kind == VM and world.account(vm) == account and in_cloud(vm.status, vm.uid)
 
 
 def _new_secret(account: Thing) -> str:

@@ -51,10 +51,10 @@ class Cost:
 def cost(things: Iterable[Thing], now: datetime) -> Cost:
     """Of the VMs that the cloud may bill; a lost one, or one that never came to be, costs nothing."""
     vms = [item for item in things if item.key.kind == VM]
-    prices = [dollars(item.text("pricePerHour")) for item in vms if may_be_billed(item.status)]
+    prices = [dollars(item.text("pricePerHour")) for item in vms if may_be_billed(item.status, item.uid)]
     known = sum((price for price in prices if price is not None), Decimal(0))
-    failed = [dollars(item.text("pricePerHour")) or Decimal(0) for item in vms if is_failed(item.status)]
-    off = sum(is_off(item.status) for item in vms)
+    failed = [dollars(item.text("pricePerHour")) or Decimal(0) for item in vms if is_failed(item.status, item.uid)]
+    off = sum(is_off(item.status, item.uid) for item in vms)
     so_far = sum((_so_far(item, now) or Decimal(0) for item in vms), Decimal(0))
     return Cost(known, so_far, prices.count(None), off, len(failed), sum(failed, Decimal(0)))
 
@@ -62,7 +62,7 @@ def cost(things: Iterable[Thing], now: datetime) -> Cost:
 def _so_far(vm: Thing, now: datetime) -> Decimal | None:
     """Return what a VM has cost; None if it is not in the cloud, or its price is not known."""
     price, seconds = dollars(vm.text("pricePerHour")), vm.status.get("billedSeconds")
-    if price is None or not in_cloud(vm.status):
+    if price is None or not in_cloud(vm.status, vm.uid):
         return None
     return accrued(price, moment(vm.status.get("billedSince")), seconds if isinstance(seconds, int) else 0, now)
 
@@ -281,7 +281,7 @@ def _branch(world: World, key: Key, leads: tuple[str, str], scope: _Scope) -> It
 
 def _details(item: Thing, *, wide: bool) -> list[str]:
     """The cloud's word for the state of a VM that is Ready says nothing new, and is left out unless all is wanted."""
-    price = dollars(item.text("pricePerHour")) if may_be_billed(item.status) else None
+    price = dollars(item.text("pricePerHour")) if may_be_billed(item.status, item.uid) else None
     known = wide or standing(item) is not Standing.READY
     return [
         *(_detail(item, name) for name in DETAILS[item.key.kind] if known or name != "state"),
@@ -329,7 +329,7 @@ def _object(world: World, item: Thing, now: datetime) -> dict[str, Any]:
         "waitsFor": [{**_identity(key), "exists": key in world.things} for key in world.waits_for(item)],
         "rootCauses": [_identity(key) for key in world.roots(item.key)] if standing(item) is not Standing.READY else [],
         "pricePerHour": item.text("pricePerHour") or None,
-        "billed": may_be_billed(item.status) if item.key.kind == VM else None,
+        "billed": may_be_billed(item.status, item.uid) if item.key.kind == VM else None,
         "billedSince": item.text("billedSince") or None,
         "accruedCost": None if so_far is None else shown(so_far),
         "ip": item.text("ip") or None,

@@ -72,8 +72,9 @@ class Queries:
     def _fleet(self) -> Iterator[collectors.FleetVM]:
         for kind, stored in self._objects():
             if kind == gpuvm.KIND:
-                namespace, status = stored.meta.namespace, stored.status
-                yield collectors.FleetVM(namespace, account_label(namespace, status.account or OWN_ACCOUNT), status)
+                meta, status = stored.meta, stored.status
+                account = account_label(meta.namespace, status.account or OWN_ACCOUNT)
+                yield collectors.FleetVM(meta.namespace, account, meta.uid, status)
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         controllers = self._controllers.items()

@@ -41,6 +41,7 @@ class FleetVM:
 
     namespace: str
     account: str  # namespace/name, or the operator's own
+    uid: str
     status: GpuVMStatus
 
 
@@ -51,7 +52,7 @@ class Fleet:
         self._vms, self._wall = vms, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Count the VMs that the cloud showed last, without VMs never seen, lost or gone."""
+        """Count the VMs that the cloud showed last, without VMs never seen, lost, gone, or of another object's record."""
         vms: Counter[tuple[str, str]] = Counter()
         gpus: Counter[tuple[str, str]] = Counter()
         price: dict[tuple[str, str, str], Decimal] = {}
@@ -59,13 +60,13 @@ class Fleet:
         now = self._wall()
         for vm in self._vms():
             status = vm.status
-            if not in_cloud(status):
+            if not in_cloud(status, vm.uid):
                 continue
             state = status.state if status.state is not None and is_documented(status.state) else OTHER_STATE
             vms[vm.namespace, state] += 1
             gpus[vm.namespace, state] += status.gpus or 0
             each = dollars(status.price_per_hour) or NOTHING
-            _add(price, (vm.namespace, vm.account, state), each if may_be_billed(status) else NOTHING)
+            _add(price, (vm.namespace, vm.account, state), each if may_be_billed(status, vm.uid) else NOTHING)
             _add(cost, (vm.namespace, vm.account), accrued(each, status.billed_since, status.billed_seconds or 0, now))
         yield _family("gpucloud_vms", "VMs by the cloud's word for their state.", ("namespace", "state"), vms)
         yield _family("gpucloud_gpus", "GPUs of these VMs.", ("namespace", "state"), gpus)

@@ -71,7 +71,7 @@ def logs(
 
 def _no_log(vm: Thing) -> str:
     """Why a VM in the cloud has no boot log, and what to do."""
-    if is_off(vm.status):
+    if is_off(vm.status, vm.uid):
         return f"{vm.key} is off, and the cloud has no boot log of it: start it with '{vm.key.command('start', '--wait')}'."
     return f"the cloud has no boot log of {vm.key} yet: try again, or follow it with --follow."
 
