@@ -78,6 +78,8 @@ def test_the_cost_so_far(status, expected, why):
     ("status", "wanted", "why"),
     [
         (a_status("REBALANCING"), {"(other)"}, "a word that no document lists would be a series of its own"),
+        (a_status("online"), {"ONLINE"}, "a word in small letters means the same to the operator"),
+        (a_status(" Offline "), {"OFFLINE"}, "and one with blanks"),
         (a_status(None), {"(other)"}, "a record without a word is a VM all the same"),
         (GpuVMStatus(price_per_hour="20.50"), set(), "what was never seen costs nothing"),
         (a_status(price="a forged price"), {"ONLINE"}, "statuses can be edited"),

@@ -60,5 +60,5 @@ def test_of_the_model(status, billed):
 
 
 def test_every_word_that_is_not_billed_is_a_documented_one():
-    assert all(vm_states.is_documented(word) for word in price.NOT_BILLED)
+    assert all(vm_states.documented(word) == word for word in price.NOT_BILLED)
     assert not [word for word in ("ONLINE", "PENDING_READINESS") if word in price.NOT_BILLED]

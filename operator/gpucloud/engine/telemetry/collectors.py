@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import GaugeMetricFamily
 
-from gpucloud.reconcile.gpuvm.vm_states import is_documented
+from gpucloud.reconcile.gpuvm.vm_states import documented
 from gpucloud.reconcile.price import NOTHING, accrued, dollars, in_cloud, may_be_billed
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Fleet:
             status = vm.status
             if not in_cloud(status, vm.uid):
                 continue
-            state = status.state if status.state is not None and is_documented(status.state) else OTHER_STATE
+            state = documented(status.state) or OTHER_STATE
             vms[vm.namespace, state] += 1
             gpus[vm.namespace, state] += status.gpus or 0
             each = dollars(status.price_per_hour) or NOTHING

@@ -54,9 +54,10 @@ def is_replaceable(record: VmRecord) -> bool:
     return reported_state(record) in _REPLACEABLE
 
 
-def is_documented(state: str) -> bool:
-    """Whether the cloud's documentation lists this state word."""
-    return state in _MEANINGS
+def documented(state: str | None) -> str | None:
+    """Return the state word as the cloud's documentation writes it; None if it does not list the word."""
+    word = _plain(state)
+    return word if word in _MEANINGS else None
 
 
 def reported_state(record: VmRecord) -> str:
