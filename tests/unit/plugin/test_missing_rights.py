@@ -84,3 +84,21 @@ def test_who_may_list_no_kind_is_told_by_which_commands_to_read(api, plugin):
     granted = line[line.index("kubectl create role") :]
     assert granted in plugin("doctor")[1]
     assert granted.endswith("--user=ann --namespace=team")
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "verb", "why"),
+    [
+        (("stop", "train"), "PATCH", "patch", "a change"),
+        (("stop", "train"), "GET", "get", "the object before the change"),
+    ],
+)
+def test_a_refusal_names_the_right_and_a_command_that_tells_whether_one_has_it(api, plugin, words, method, verb, why):
+    api.add(a_body("GpuVM", "train"))
+    api.answer = lambda sent, path, body, other=api.answer: (
+        (403, {"message": "no"}) if sent == method else other(sent, path, body)
+    )
+    code, _, err = plugin(*words)
+    assert (code, len(err.splitlines())) == (1, 1), why
+    assert f"ask for the right to {verb} gpuvms.gpucloud.dev (kubectl auth can-i {verb} gpuvms.gpucloud.dev" in err, why
+    assert f"{verb} gpuvms.gpucloud.dev --namespace=team" in err, why

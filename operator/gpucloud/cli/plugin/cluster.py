@@ -82,7 +82,7 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and not error.is_unserved:
                 return None
-            raise _refusal(error, f"read {key}", key.namespace) from None
+            raise _refusal(error, f"read {key}", key.namespace, _right("get", key.kind)) from None
         return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
@@ -118,7 +118,7 @@ class Cluster:
             return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
             if error.status < SERVER_ERROR:
-                raise _refusal(error, f"change {key}", key.namespace) from None
+                raise _refusal(error, f"change {key}", key.namespace, _right("patch", key.kind)) from None
             why = lost.words_of(error, f"change {key}", key)
         except UnansweredError as error:
             if not error.sent:
@@ -143,7 +143,7 @@ class Cluster:
             if error.status == 404:
                 self.check_namespace(key.namespace)
             if error.status < SERVER_ERROR:
-                raise _refusal(error, f"create {key}", key.namespace) from None
+                raise _refusal(error, f"create {key}", key.namespace, _right("create", key.kind)) from None
             why = lost.words_of(error, f"create {key}", key)
         except UnansweredError as error:
             if not error.sent:
@@ -174,7 +174,7 @@ class Cluster:
         try:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
-            raise _refusal(error, f"read the events of {key}", key.namespace) from None
+            raise _refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
         events = [_event(body) for body in items("events", found)]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
@@ -269,7 +269,7 @@ class Cluster:
             except RefusedError as error:
                 if selector and error.status == 400:
                     raise _no_selector(selector, error) from None
-                raise _refusal(error, f"list {KINDS[kind].plural}", namespace) from None
+                raise _refusal(error, f"list {KINDS[kind].plural}", namespace, _right("list", kind)) from None
             yield from items(KINDS[kind].plural, page, ("name", "namespace", "uid"))
             following = (page.get("metadata") or {}).get("continue")
             if not following:
@@ -303,18 +303,25 @@ def _no_selector(selector: str, error: RefusedError) -> PluginError:
     )
 
 
-def _refusal(error: RefusedError, what: str, namespace: str | None) -> PluginError:
-    """The apiserver's refusal, and what to do about it."""
+def _right(verb: str, kind: str) -> Right:
+    return Right(verb, KINDS[kind].plural)
+
+
+def _refusal(error: RefusedError, what: str, namespace: str | None, right: Right) -> PluginError:
+    """The apiserver's refusal of what needs this right, and what to do about it."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     if error.is_unserved:
         return NotServedError(
             f"cannot {what} {where}: its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: "
             f"{marks.paste(APPLY_CRDS)}"
         )
+    action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
+    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
+    can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
     advice = {
         400: "correct what it says",
         401: "log in to the cluster again",
-        403: "ask for the right, or name a namespace of yours with -n",
+        403: f"ask for the right to {action} ({can_i} shows whether you have it), or name a namespace of yours with -n",
         404: "look whether it was deleted meanwhile",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
