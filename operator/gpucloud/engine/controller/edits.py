@@ -40,7 +40,7 @@ class EditTraces:
         known = self._entries.part(stored.meta.uid, Traced)
         if known.generation == stored.meta.generation:
             return
-        known.generation, known.settled = stored.meta.generation, False
+        known.generation, known.settled = stored.meta.generation, _was_settled(stored)
         first = stored.meta.generation == 1
         known.since = stored.meta.deleted_at or (_created(stored) if first else None) or self._clock.wall()
 
@@ -72,6 +72,13 @@ class EditTraces:
         meta = stored.meta
         traceparent = meta.annotations.get(Annotation.TRACEPARENT, "")
         return Edit(self._kind, meta.namespace, meta.name, meta.uid, meta.generation, traceparent)
+
+
+def _was_settled(stored: CachedObject[Any, Any]) -> bool:
+    """Whether the status tells that another process has settled this generation: the edit's root span is recorded."""
+    ready, generation = find(stored.status.conditions, ConditionType.READY), stored.meta.generation
+    is_ready = ready is not None and ready.status == "True" and ready.observed_generation == generation
+    return is_ready or getattr(stored.status, "settled_generation", None) == generation
 
 
 def _created(stored: CachedObject[Any, Any]) -> datetime | None:

@@ -17,6 +17,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from gpucloud.cloud.errors import CloudError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.telemetry.tracing import Edit
 
 _TRACEPARENT = re.compile(
-    r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}"
+    r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})"
 )  # https://www.w3.org/TR/trace-context/
 _NANOSECONDS = 1_000_000_000
 
@@ -66,7 +67,7 @@ class OpenTelemetryTracer:
     def call(self, edit: Edit, operation: str, target: str) -> Iterator[None]:
         """Record a changing call to the cloud; an exception that leaves the block is its outcome."""
         attributes = {"rpc.method": operation, "gpucloud.target": target, **_named(edit)}
-        span = self._tracer.start_span(operation, _inside(edit), SpanKind.CLIENT, attributes)
+        span = self._tracer.start_span(operation, self._inside(edit), SpanKind.CLIENT, attributes)
         try:
             yield
         except BaseException as error:
@@ -79,7 +80,7 @@ class OpenTelemetryTracer:
     def status(self, edit: Edit, reason: str, message: str, *, failed: bool = False) -> None:
         """Record a change of the Ready condition, as a span without length; ``failed``: a person must act."""
         attributes = {"gpucloud.reason": reason, "gpucloud.message": message, **_named(edit)}
-        span = self._tracer.start_span(f"status {reason}", _inside(edit), attributes=attributes)
+        span = self._tracer.start_span(f"status {reason}", self._inside(edit), attributes=attributes)
         if failed:
             span.set_status(Status(StatusCode.ERROR, message))
         span.end()
@@ -102,6 +103,12 @@ class OpenTelemetryTracer:
         """Send what is recorded, for some seconds at most."""
         self._provider.shutdown()
 
+    def _inside(self, edit: Edit) -> Context:
+        """Return the context of spans below the root span. They are recorded if the root span is."""
+        trace_id, span_id = _root_ids(edit)
+        decision = self._provider.sampler.should_sample(_outside(edit), trace_id, edit.kind).decision
+        return _below(trace_id, span_id, TraceFlags.SAMPLED if decision is Decision.RECORD_AND_SAMPLE else TraceFlags.DEFAULT)
+
 
 def _named(edit: Edit) -> dict[str, str | int]:
     return {
@@ -120,17 +127,12 @@ def _root_ids(edit: Edit) -> tuple[int, int]:
     return int(given[1], 16) if given else int.from_bytes(digest[:16]), int.from_bytes(digest[16:24])
 
 
-def _inside(edit: Edit) -> Context:
-    """Return the context of spans below the root span."""
-    return _below(*_root_ids(edit))
-
-
 def _outside(edit: Edit) -> Context:
-    """Return the context of the root span: below the span that ``traceparent`` names, if it names one."""
+    """Return the context of the root span: below the span that ``traceparent`` names, sampled as its flags say, if any."""
     given = _TRACEPARENT.fullmatch(edit.traceparent)
-    return _below(int(given[1], 16), int(given[2], 16)) if given else trace.set_span_in_context(trace.INVALID_SPAN)
+    return _below(*(int(part, 16) for part in given.groups())) if given else trace.set_span_in_context(trace.INVALID_SPAN)
 
 
-def _below(trace_id: int, span_id: int) -> Context:
-    context = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+def _below(trace_id: int, span_id: int, flags: int) -> Context:
+    context = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags))
     return trace.set_span_in_context(NonRecordingSpan(context))

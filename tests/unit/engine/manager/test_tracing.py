@@ -55,6 +55,32 @@ async def test_an_edit_is_one_trace_from_the_edit_to_ready(rig, spans, tracer):
     assert root.start_time <= found["CreateServer"].start_time
 
 
+POLLED = 120  # seconds, in which any listing comes
+OFF, ON = [vm(OURS, status="OFFLINE")], [vm(OURS)]
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("left", [ON, OFF], ids=["it runs", "it is off"])
+async def test_a_vm_that_starts_again_is_no_second_root_span_after_a_restart(rig, spans, tracer, left):
+    it = await rig(tracer=tracer)
+    await asyncio.sleep(5)
+    it.show("GpuVM", meta={"generation": 1})
+    for listed in (ON, OFF, left):
+        await asyncio.sleep(POLLED)
+        it.cloud.worlds[OWN]["GetServers"] = listed
+    await asyncio.sleep(POLLED)
+    successor = await rig(tracer=tracer)
+    meta, status = it.kube.bodies["u-train"]["metadata"], it.status()
+    for listed in (left, OFF, ON):
+        successor.cloud.worlds[OWN]["GetServers"] = listed
+        await asyncio.sleep(POLLED)
+        if "u-train" not in successor.kube.bodies:
+            successor.show("GpuVM", meta=meta, status=status)
+            await asyncio.sleep(POLLED)
+    assert successor.ready() == "Running"
+    assert [span.name for span in spans.get_finished_spans()].count("GpuVM Running") == 1
+
+
 @pytest.mark.looptime
 async def test_a_deletion_is_a_trace_although_its_deleted_event_comes_before_the_answer(rig, spans, tracer):
     it = await rig(tracer=tracer)
@@ -110,6 +136,28 @@ def test_a_traceparent_that_is_none_is_ignored(spans, tracer, traceparent):
     (root,) = spans.get_finished_spans()
     assert root.parent is None
     assert root.context.is_valid
+
+
+@pytest.mark.parametrize(("flags", "recorded"), [("00", 0), ("02", 0), ("01", 3), ("03", 3)])
+def test_the_parent_decides_whether_the_edit_is_recorded(spans, tracer, flags, recorded):
+    edit = Edit("GpuVM", "team", "train", "u-train", 1, f"00-{TRACE}-{SPAN}-{flags}")
+    with tracer.call(edit, "CreateServer", OURS):
+        pass
+    tracer.status(edit, "Creating", "so it is")
+    tracer.settled(edit, BEGAN, "Running")
+    assert len(spans.get_finished_spans()) == recorded
+
+
+@pytest.mark.parametrize("share", ["0", "1"])
+def test_a_sampler_decides_on_the_edit_as_a_whole(spans, monkeypatch, share):
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", share)
+    made = OpenTelemetryTracer("1.0", SimpleSpanProcessor(spans))
+    with made.call(EDIT, "CreateServer", OURS):
+        pass
+    made.settled(EDIT, BEGAN, "Running")
+    made.close()
+    assert len(spans.get_finished_spans()) == 2 * int(share)
 
 
 def test_what_fails_is_an_error_and_says_why(spans, tracer):
