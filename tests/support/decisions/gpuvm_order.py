@@ -8,7 +8,6 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.core.create import SLOW_SECONDS
 from gpucloud.reconcile.facts import (
     Absent,
     AccountFacts,
@@ -20,7 +19,6 @@ from gpucloud.reconcile.facts import (
     Verb,
 )
 from gpucloud.reconcile.gpuvm import template
-from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.ownership import record_id
 from support.builders import (
     NOW,
@@ -39,7 +37,7 @@ from support.gpuvmfacts import (
     ORDER,
     RUNNING,
 )
-from support.rows import LONG_KNOWN, OLD, YOUNG, Row, noted, tried
+from support.rows import LONG_KNOWN, OLD, Row, noted, tried
 
 AGAIN = INTENDED.model_copy(
     update={
@@ -51,9 +49,6 @@ AGAIN = INTENDED.model_copy(
     }
 )
 
-FREE = Absent(NOW, NOW - 40, NOW - 2)
-THERE = Identity("Hou1", "acme-old", NAME)
-NOT_YET = Unknown(NOW, UnknownReason.NOT_LISTED, "Hou1")
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
 ROWS = {
@@ -299,74 +294,6 @@ ROWS = {
         {"status": CREATING, "history": tried(Verb.CREATE, ago=31, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=3)},
         Reason.WAITING_FOR_CAPACITY,
         status={"progress_deadline_at": None},
-    ),
-    "a lookalike is held for a person": Row(
-        "a manifest re-applied with a new UID must not buy a second VM",
-        {"lookalikes": ("train-tagaa-aaaaaaaaaa",)},
-        Reason.POSSIBLE_DUPLICATE,
-        progress="Stalled",
-        wakes=60,
-        says=(
-            "print an object that adopts it: kubectl gpucloud adopt train-tagaa-aaaaaaaaaa --namespace=team -- To buy",
-            "kubectl annotate gpuvm train",
-        ),
-    ),
-    "a lookalike is overridden by one value only": Row(
-        "who wrote yes believes to have said it",
-        {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="yes")},
-        Reason.POSSIBLE_DUPLICATE,
-        progress="Stalled",
-        wakes=60,
-        says="To buy another ('yes' is not 'true'): kubectl annotate",
-    ),
-    "a lookalike may be overridden": Row(
-        "a person said to buy",
-        {"lookalikes": ("train-tagaa-aaaaaaaaaa",), "meta": noted(BUY_ANYWAY="true")},
-        Reason.CREATING,
-        records=True,
-    ),
-    "a VM of its name in another cluster is held for a person where the status was lost": Row(
-        "the lost record may have named that cluster, and a second one would be bought",
-        {"strays": (THERE,)},
-        Reason.POSSIBLE_DUPLICATE,
-        progress="Stalled",
-        wakes=60,
-        says=("in VPC 'acme-old' of cluster 'Hou1' may be this object's", "Set the spec back"),
-    ),
-    "where it is stays untold if it may be another namespace's": Row(
-        "a chosen name says nothing of whose it is, and the operator's own account shows all",
-        {"strays": (THERE,), "spec": a_spec(vmName="prod"), "found": FREE, "history": OLD, "may_adopt": False},
-        Reason.POSSIBLE_DUPLICATE,
-        progress="Stalled",
-        wakes=60,
-        says="in another place may be this object's",
-    ),
-    "a VM of its name in another cluster may be overridden": Row(
-        "a person said to buy",
-        {"strays": (THERE,), "meta": noted(BUY_ANYWAY="true")},
-        Reason.CREATING,
-        records=True,
-    ),
-    "nothing is bought while a cluster cannot be listed where the status was lost": Row(
-        "its VM may be there",
-        {"strays": Unknown(NOW - 1, UnknownReason.UNREACHABLE, "Hou1")},
-        Reason.API_UNAVAILABLE,
-        ready="Unknown",
-        pending=False,
-        says=("cluster 'Hou1' cannot be read now", "buy-anyway"),
-    ),
-    "nothing is said while the listings of the other clusters are on their way": Row(
-        "they take about a second",
-        {"strays": NOT_YET, "history": YOUNG},
-        wakes=SLOW_SECONDS,
-    ),
-    "a listing of another cluster that does not come is named": Row(
-        "nobody knows what holds the purchase up otherwise",
-        {"strays": NOT_YET, "history": OLD},
-        Reason.API_UNAVAILABLE,
-        ready="Unknown",
-        pending=False,
-        says="cluster 'Hou1' is not read yet",
     ),
     "a missing Secret is waited for by name": Row(
         "it arrives with the same kubectl apply",

@@ -19,6 +19,7 @@ from support.decisions import (
     gpuvm_adoption,
     gpuvm_clusters,
     gpuvm_deletion,
+    gpuvm_duplicates,
     gpuvm_final_snapshot,
     gpuvm_life,
     gpuvm_loss,
@@ -87,6 +88,7 @@ TABLES = {
     "GpuVM": ordering(
         kinds.GPUVM,
         *(
+            gpuvm_duplicates,
             gpuvm_order,
             gpuvm_clusters,
             gpuvm_placement,

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Annotation
+from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, an_order
-from support.fakes import a_resource
+from support.fakes import LoopClock, a_resource
 from support.orderrig import ManyClusters, history_over
 
 pytestmark = pytest.mark.looptime
@@ -20,13 +20,14 @@ OURS = external_name("train", "u-train", TAG)
 it = history_over(lambda: ManyClusters("Hou1"))
 
 
-async def restored(it, cluster="Hou1", status=None, **spec):
+async def restored(it, cluster="Hou1", status=None, annotations=None, **spec):
     """A VM is bought in Msc1; etcd goes back to before its order, the spec is edited, and another process starts."""
     await it.apply(**spec)
     await it.until(lambda: it.ready == "True/Running")
     it.kube.bodies["u-train"].pop("status")
     if status is not None:
         it.kube.bodies["u-train"]["status"] = status
+    it.kube.bodies["u-train"]["metadata"]["annotations"] = annotations or {}
     it.kube.bodies["u-train"]["spec"]["cluster"] = cluster
     it.cloud.odd = {"cluster": cluster}
     await it.start()
@@ -95,9 +96,18 @@ async def test_it_is_bought_when_the_stray_is_gone(it):
 async def test_a_person_may_buy_another(it):
     await restored(it)
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
-    it.change(annotations={Annotation.BUY_ANYWAY: "true"})
+    it.change(annotations={Annotation.BUY_ANYWAY: rfc3339(LoopClock().wall())})
     await it.until(lambda: it.ready == "True/Running", 300)
     assert (len(it.cloud.asked("CreateServer")), listed_clusters(it)) == (2, {"Hou1"})
+
+
+@pytest.mark.parametrize("value", ["true", "2026-01-01T00:00:00Z"])
+async def test_what_a_person_said_before_buys_no_second_vm_when_the_status_is_lost(it, value):
+    """Seed 92310697: the annotation of the first purchase stood there still."""
+    await restored(it, annotations={Annotation.BUY_ANYWAY: value})
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    await asyncio.sleep(600)
+    assert len(it.cloud.asked("CreateServer")) == 1
 
 
 async def test_no_cluster_is_listed_for_an_object_that_is_gone(it):

@@ -201,7 +201,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             {"things": (a_vm(annotations={"gpucloud.dev/buy-anyway": "True"}),)},
             WARNING,
             "annotations",
-            "value 'True' and so no effect",
+            "buy-anyway on this object is 'True', not a time such as",
         ),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/accept-absence": "true"}),)},

@@ -23,6 +23,7 @@ from gpucloud.kinds.meta import APPLY_CRDS, FINAL_SNAPSHOT_OF, GROUP, VERSION, A
 from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
+from gpucloud.reconcile.gpuvm import buy_anyway
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 DELETION = timedelta(minutes=10)
 OURS = f"{GROUP}/"
-TRUTHS = {Annotation.BUY_ANYWAY: "true"}
 
 
 def examine(facts: Facts) -> tuple[Finding, ...]:
@@ -216,14 +216,8 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
                     paste(f"kubectl annotate {_typed(item.key)} {name}-{instead} --namespace={item.key.namespace}"),
                     item.key,
                 )
-            elif TRUTHS.get(Annotation(name), value) != value:
-                yield Finding(
-                    Severity.WARNING,
-                    "annotations",
-                    f"The annotation {name} has the value {value!r} and so no effect.",
-                    f'To use it, set it to "true". If you do not need it, remove it: {paste(_removal(item.key, name))}',
-                    item.key,
-                )
+            elif name == Annotation.BUY_ANYWAY:
+                yield from _purchase(facts, item)
             elif name == Annotation.ACCEPT_ABSENCE:
                 yield from _acceptance(facts, item)
 
@@ -237,6 +231,15 @@ def _meant(name: str) -> tuple[Annotation, ...]:
     # Without the group, which all have in common and which would make any two alike.
     near = nearest(name.removeprefix(OURS), (known.removeprefix(OURS) for known in Annotation))
     return tuple(Annotation(OURS + one) for one in near[:1])
+
+
+def _purchase(facts: Facts, item: Thing) -> Iterator[Finding]:
+    """It is "true" or a time: which of the two the object needs, its condition says."""
+    trouble = buy_anyway.trouble(item.annotations, facts.now)
+    if trouble:
+        removal = paste(_removal(item.key, Annotation.BUY_ANYWAY))
+        advice = f"The message of the object's condition has the command that buys. If you do not need it, remove it: {removal}"
+        yield Finding(Severity.WARNING, "annotations", f"{trouble} So it has no effect.", advice, item.key)
 
 
 def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.kinds.common import Adoption
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import adoption
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import stalled
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.gpuvm import buy_anyway
 from gpucloud.reconcile.gpuvm.offers import offers
 
 if TYPE_CHECKING:
@@ -36,15 +37,10 @@ def elsewhere(f: VmFacts) -> Plan[GpuVMStatus] | None:
     )
     if f.adoption is Adoption.REQUIRED:
         return plan_status(f, stalled(Reason.NOT_FOUND, words))
-    if f.annotated(Annotation.BUY_ANYWAY):
+    if buy_anyway.beside_others(f):
         return None
-    words += f" To buy one here: {buy_anyway(f)}"
+    words += f" To buy one here: {buy_anyway.command(f)}"
     return plan_status(f, stalled(Reason.POSSIBLE_DUPLICATE, words))
-
-
-def buy_anyway(f: VmFacts) -> str:
-    """Return the command that buys a VM beside one that may be this object's."""
-    return f"kubectl annotate gpuvm {f.meta.name} --namespace={f.meta.namespace} --overwrite {Annotation.BUY_ANYWAY}=true"
 
 
 class Differing(NamedTuple):

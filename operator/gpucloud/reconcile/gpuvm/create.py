@@ -25,9 +25,9 @@ from gpucloud.reconcile.core.create import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.core.steps import dependency_not_ready
 from gpucloud.reconcile.facts import KeyTrouble, Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm import buy_anyway, recreate
 from gpucloud.reconcile.gpuvm import elsewhere as other_clusters
-from gpucloud.reconcile.gpuvm import recreate
-from gpucloud.reconcile.gpuvm.adopted import buy_anyway, elsewhere
+from gpucloud.reconcile.gpuvm.adopted import elsewhere
 from gpucloud.reconcile.gpuvm.clusters import clusters
 from gpucloud.reconcile.gpuvm.offers import (
     accepted,
@@ -105,25 +105,26 @@ def beside_lookalike(f: VmFacts, opening: str, why_and_way_out: str) -> Plan[Gpu
 
     ``opening`` says what is not done. ``why_and_way_out`` follows "VM … was", and ends before the command that does it.
     """
-    if not f.lookalikes or f.annotated(Annotation.BUY_ANYWAY):
+    if not f.lookalikes or buy_anyway.beside_others(f):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
-    words = f"{opening}: VM {names} was {why_and_way_out}{_no_effect(f)}: {buy_anyway(f)}"
+    words = f"{opening}: VM {names} was {why_and_way_out}{buy_anyway.no_effect(f, own=False)}: {buy_anyway.command(f)}"
     again = _backing_off(f, ROOM_RETRY_SECONDS)  # listings wake an object for its own name, not for theirs
     return plan_status(f, stalled(Reason.POSSIBLE_DUPLICATE, words), requeue_at=again)
 
 
 def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait if the status was lost, or may be older, and a VM of this name is in another place: it may be this object's."""
-    if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
+    if not f.strays or buy_anyway.beside_own(f):
         return None
     if isinstance(f.strays, Unknown):
         return _unsearched(f, f.strays)
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
+    beside = f"{buy_anyway.no_effect(f, own=True)}: {buy_anyway.command_beside_own(f)}"
     words = (
-        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was lost or "
-        f"restored. Set the spec back to that place, or destroy that VM. To buy another{_no_effect(f)}: {buy_anyway(f)}"
+        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was "
+        f"lost. Put the spec back, or destroy that VM. To buy another{beside}"
     )
     return plan_status(
         f,
@@ -148,16 +149,10 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     words = (
         f"Nothing is ordered: the record of orders is lost, so a VM may be in any cluster; {which} {missing}. "
         "The operator keeps trying. "
-        f"To buy a VM now{_no_effect(f)}: {buy_anyway(f)}"
+        f"To buy a VM now{buy_anyway.no_effect(f, own=True)}: {buy_anyway.command_beside_own(f)}"
     )
     plan = plan_status(f, working(Reason.API_UNAVAILABLE, words, ready="Unknown"))
     return replace(plan, pending=False)  # its own cluster has shown all that it can
-
-
-def _no_effect(f: VmFacts) -> str:
-    """Return that the annotation that buys another VM has no effect by its value; empty if it is not set."""
-    value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
-    return "" if value is None else f" ({value[:40]!r} is not 'true')"
 
 
 def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm import buy_anyway
 from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 from gpucloud.spelling import suggestion
@@ -75,7 +76,7 @@ def held_by_other_clusters(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
 
     Otherwise nothing could be ordered afterwards. ``what`` says what it is replaced for.
     """
-    if not f.strays or f.annotated(Annotation.BUY_ANYWAY):
+    if not f.strays or buy_anyway.beside_own(f):
         return None
     if not isinstance(f.strays, Unknown):
         there = f.strays[0]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.core.create import free_from
 from gpucloud.reconcile.facts import Unknown, UnknownReason
+from gpucloud.reconcile.gpuvm import buy_anyway
 from gpucloud.reconcile.gpuvm.clusters import clusters
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Unclaimed:
 
 def _must_search(facts: VmFacts) -> bool:
     """Whether the VM of an object may be in another cluster, and nobody has said to buy another one."""
-    if facts.meta.deleting or facts.annotated(Annotation.BUY_ANYWAY):
+    if facts.meta.deleting or buy_anyway.beside_own(facts):
         return False
     unsent = facts.state is not OrderState.INTENDED and orders.may_be_recorded(facts.state)
     return _may_be_anywhere(facts) or ((unsent or _awaits_planned_replacement(facts)) and bool(_others(facts)))

@@ -1,0 +1,68 @@
+"""The annotation ``buy-anyway``: a person says to buy a VM although one may exist.
+
+"true" stands for VMs of earlier objects of this name: they are not this object's. For a VM that may be its own it holds a time,
+and covers what this process has seen until then, as ``accept-absence`` does. "true" would stay there, and buy a second one when
+the status is lost years later (seed 92310697).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import time_annotations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.time_annotations import TimeAnnotation
+
+_FORM = time_annotations.TimeAnnotationRule(Annotation.BUY_ANYWAY, timedelta(minutes=1), "nobody can know yet what exists then")
+
+
+def beside_own(f: VmFacts) -> bool:
+    """Whether to buy a VM although one may exist that this object ordered before its status was lost, or went back."""
+    at = _stamp(f).at
+    return at is not None and f.now.mono - (f.now.wall - at).total_seconds() >= f.history.first_seen
+
+
+def beside_others(f: VmFacts) -> bool:
+    """Whether to buy a VM although one exists that an earlier object of this name ordered, or one of the name to adopt."""
+    return f.annotated(Annotation.BUY_ANYWAY) or beside_own(f)
+
+
+def command(f: VmFacts) -> str:
+    """Return the command that buys a VM beside another's."""
+    return f"kubectl annotate gpuvm {f.meta.name} --namespace={f.meta.namespace} --overwrite {Annotation.BUY_ANYWAY}=true"
+
+
+def command_beside_own(f: VmFacts) -> str:
+    """Return the command that buys a VM beside one that may be this object's."""
+    return time_annotations.command("GpuVM", f.meta.namespace, f.meta.name, Annotation.BUY_ANYWAY)
+
+
+def no_effect(f: VmFacts, *, own: bool) -> str:
+    """Return, in brackets, why the annotation has no effect; empty if it is not set. ``own``: it is to name a time."""
+    value = f.meta.annotations.get(Annotation.BUY_ANYWAY)
+    if value is None:
+        return ""
+    if not own:
+        return f" ({value[:40]!r} is not 'true')"
+    why = "is too early" if _stamp(f).at else "is no time up to now"
+    return f" ({value[:40]!r} {why})"
+
+
+def trouble(annotations: Mapping[str, str], now: datetime) -> str:
+    """Return why the annotation can have no effect at all; empty if it may have one, or is not set."""
+    return "" if annotations.get(Annotation.BUY_ANYWAY) == "true" else _read(annotations, now).trouble
+
+
+def _stamp(f: VmFacts) -> TimeAnnotation:
+    return _read(f.meta.annotations, f.now.wall)
+
+
+def _read(annotations: Mapping[str, str], now: datetime) -> TimeAnnotation:
+    return time_annotations.read(annotations.get(Annotation.BUY_ANYWAY), now, "this object", _FORM)
