@@ -7,11 +7,13 @@ import re
 
 import pytest
 
+from gpucloud.cli.plugin.verbs.explain import explanations
 from support.messages import judge
 from support.messages.__main__ import PAGE
 from support.messages.admission import refusals
 from support.messages.calls import accepted
 from support.messages.conditions import said
+from support.messages.named import unreal
 from support.messages.page import page
 from support.messages.placeholders import generic
 from support.messages.program import Module, Scope
@@ -126,12 +128,54 @@ JUDGED = [
     ("The name is taken; or free the name.", True, True),
     ("Unknown cluster 'x'. Known clusters: Hou1. Delete this object, and create it again with one of them.", True, True),
     ("The list of deleted objects is long.", True, False),
+    ("The VM is broken now. See nothing.", True, False),
+    ("The VM is broken now. Do something.", True, False),
+    ("The VM is broken now. Try harder.", True, False),
+    ("The VM is broken now. See it.", True, False),
+    ("The VM is broken now: set everything.", True, False),
+    ("See nothing.", False, False),
 ]
 
 
 @pytest.mark.parametrize(("words", "cause", "way_out"), JUDGED)
 def test_the_judge_finds_the_cause_and_the_way_out(words, cause, way_out):
     assert (judge.cause(words), judge.way_out(words)) == (cause, way_out)
+
+
+# a message, and what of that which it names does not exist
+NAMED = [
+    ("Run 'kubectl gpucloud retry gvm/train'.", []),
+    ("Run 'kubectl gpucloud mend gvm/train'.", ["kubectl gpucloud mend"]),
+    ("Run 'kubectl gpucloud status --all'.", ["kubectl gpucloud status --all"]),
+    ("Run 'gpucloud operator --observe-only'.", []),
+    ("Run 'gpucloud operators', or 'gpucloud sim --turbo'.", ["gpucloud operators", "gpucloud sim --turbo"]),
+    ("Run kubectl repair gpuvm train.", ["kubectl repair"]),
+    ("Delete it: kubectl delete gpuvms/a --namespace=team.", []),
+    ("Delete it: kubectl delete gpubox a --namespace=team.", ["kubectl delete gpubox"]),
+    ("Set spec.placement.alternatives[0].cluster, or spec.sshKeys[].", []),
+    ("Set spec.colour; status.mood tells why.", ["spec.colour", "status.mood"]),
+    ("Set gpucloud.dev/paused, or gpucloud.dev/retry-at.", ["gpucloud.dev/retry-at"]),
+    ("Set GPUCLOUD_API_KEY_FILE, or GPUCLOUD_TOKEN.", ["GPUCLOUD_TOKEN"]),
+    ("Lower --cloud-qps; --max-… allows that; helm upgrade x --reset-then-reuse-values", []),
+    ("Raise --patience.", ["--patience"]),
+    ("See docs/how-to/orphans.md, or docs/how-to/despair.md.", ["docs/how-to/despair.md"]),
+    ("See docs/reference/status.md#reasons, or docs/reference/status.md#moods.", ["docs/reference/status.md#moods"]),
+    ("Run 'make crds', or 'make gold'.", ["make gold"]),
+]
+
+
+@pytest.mark.parametrize(("words", "found"), NAMED, ids=[row[0] for row in NAMED])
+def test_the_judge_looks_up_what_a_message_names(words, found):
+    assert unreal(words) == found
+
+
+EXPLAINED = [row[part] for row in explanations().values() for part in ("meaning", "whatToDo")]
+
+
+def test_all_that_messages_name_exists():
+    every = [*said(), *accepted(), *refusals(), *SOURCES, *REPORTS, *PARTS, *QUOTED, *texts(DONE, EVENT)]
+    found = {words: unreal(words) for words in (*(item.words for item in every), *EXPLAINED)}
+    assert {words: what for words, what in found.items() if what} == {}
 
 
 def test_the_judge_counts_a_messages_own_words():

@@ -1,18 +1,39 @@
 """The judge of a message: does it say what is the case, and what to do or what happens next?
 
-It knows the shape of sentences only. A clause that begins with one of ``ORDERS`` says what to do; the cause stands before it.
+A clause that begins with one of ``ORDERS`` says what to do, if it names with what: a command, a field, a value, one of
+``THINGS``, or by a pronoun what stands before it. The cause stands before it, too. Whether what it names exists is for
+``named`` to say.
 """
 
 from __future__ import annotations
 
 import re
 
+from support.messages.named import names
+
 _ORDERS = """
-accept add adopt annotate apply ask call change check choose copy correct create declare delete destroy do export forward free
-give grant have increase install keep kubectl leave let log look make move name open pass put raise read remove rename replace
-report restart retry run say see send set start take try type unset update upgrade use wait write
+accept add adopt annotate apply ask call change check choose close copy correct create declare delete destroy do export
+forward free give grant have increase install keep kubectl leave let log look make move name open pass put raise read remove
+rename replace report restart retry run say see send set start take try type unset update upgrade use wait write
 """
 ORDERS = frozenset(_ORDERS.split())
+_THINGS = """
+absence account administrator alternative answer client cloud cluster command configmap configuration console context crd
+credential dashboard disk endpoint extra file host image item key kubeconfig lease letter line log machine message name
+namespace number object operator option owner permission plugin pod pool port price processor recreate release request
+reservation resource right secret secretkeyref size snapshot spec status store support tenant text url user value variable
+vm volume vpc webhook
+"""
+THINGS = frozenset(_THINGS.split())  # what people can act on, and whom they can ask
+_POINTERS = frozenset({"it", "that", "there", "them", "these", "this", "those", "one", "two", "other", "another", "each"})
+_LOOKS = frozenset({"let", "look", "say", "see"})  # with a pointer alone, they lead nowhere
+_ALONE = re.compile(
+    r"(?:wait|log in|(?:try|run|start|apply)(?: it| this)? again)\b.*|wait until .*|start|leave .* out", re.IGNORECASE
+)
+_VALUE = re.compile(
+    r"\{[^{}]*\}|'[^']+|https?://|\b[A-Z]{3,}\b|\bGpu[A-Z]\w+|(?<!\w)-[a-z]\b|\.[a-z]{3}\b|\w[=_]\w"
+    r"|\b(?:for example|such as) \S"
+)
 _CLAUSE = re.compile(r"(?:[.:;,)?] |-- |→ |\b(?:or|and|then|to) )+")
 _GOES_ON = re.compile(
     r"\b(is|are) (being|tried again|deleted before|created as soon|taken as soon|destroyed as soon|still watched)\b"
@@ -43,6 +64,17 @@ def is_order(clause: str) -> bool:
     return clause.split(maxsplit=1)[0].casefold() in ORDERS
 
 
+def leads(clause: str) -> bool:
+    """Whether a clause says what to do, and names with what."""
+    if not is_order(clause):
+        return False
+    if _ALONE.fullmatch(clause) or names(clause) or _VALUE.search(clause):
+        return True
+    verb, *others = re.findall(r"[a-z]+", clause.casefold())
+    about = {word.removesuffix("s") for word in others} | set(others)
+    return bool(about & THINGS) or (verb not in _LOOKS and bool(about & _POINTERS))
+
+
 def cause(text: str) -> bool:
     """Whether the message says what is the case before it says what to do."""
     before: list[str] = []
@@ -54,8 +86,8 @@ def cause(text: str) -> bool:
 
 
 def way_out(text: str) -> bool:
-    """Whether the message says what to do."""
-    return any(map(is_order, clauses(text))) or _WAY_OUT.search(text) is not None
+    """Whether the message says what to do, and with what."""
+    return any(map(leads, clauses(text))) or _WAY_OUT.search(text) is not None
 
 
 def goes_on(text: str) -> bool:

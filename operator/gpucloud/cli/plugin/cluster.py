@@ -322,7 +322,7 @@ def _refusal(error: RefusedError, what: str, namespace: str | None, right: Right
         400: "correct what it says",
         401: "log in to the cluster again",
         403: f"ask for the right to {action} ({can_i} shows whether you have it), or name a namespace of yours with -n",
-        404: "look whether it was deleted meanwhile",
+        404: f"it may have been deleted meanwhile; see {marks.paste(f'kubectl gpucloud status {scope}')}",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
