@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.gpuhost import HostOperation, HostOutcome, HostVerb
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, Verb
+from gpucloud.reconcile.facts import AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, ResourceOwner, Verb
 from gpucloud.reconcile.gpuhost import CloudInit
 from gpucloud.reconcile.gpuhost.facts import announcement
 from support.anyfacts import absent, before, blind, seldom
@@ -83,7 +83,7 @@ def any_host(r: Random) -> HostFacts:
         history=CallHistory(first_seen=min([before(r), *(item.at for item in attempts.values())]), attempts=attempts),
         account=AccountFacts(r.choice(("(operator)", "lab")), frozenset({"acme"}), r.choice(((), ("Msc1",)))),
         isolated=seldom(r, True, False),
-        owner=seldom(r, "'first'", None),
+        owner=seldom(r, ResourceOwner("GpuHost", "team", "first"), None),
         synced=seldom(r, False, True),
         limits=Limits(observe_only=seldom(r, True, False)),
         announced=own,

@@ -177,7 +177,17 @@ class CallHistory:
     attempts: Mapping[Verb, Attempt] = field(default_factory=dict)
 
 
-OTHER_NAMESPACE = "in another namespace"  # in place of the name of an object that the reader may not see
+@dataclass(frozen=True, slots=True)
+class ResourceOwner:
+    """The object that owns a cloud resource, as the other objects that claim the resource see it."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def named_in(self, namespace: str) -> str:
+        """Return its kind and name for a message. A reader in another namespace may not see its name."""
+        return f"{self.kind} {self.name!r}" if self.namespace == namespace else f"{self.kind} in another namespace"
 
 
 class KeyTrouble(StrEnum):

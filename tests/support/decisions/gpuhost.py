@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, ResourceOwner, Unknown, UnknownReason
 from support.builders import NOW, an_object
 from support.decisions.shared import NO_ACCOUNT
 from support.hostfacts import IMAGE, RUNNING, SEEN, WALL, a_host, a_host_spec, a_host_status, off, wiped
@@ -104,7 +104,7 @@ ROWS = {
     ),
     "a host that another GpuHost has": Row(
         "one host has one owner, and nobody else is shown its record",
-        {"owner": "'first'", "status": NEW},
+        {"owner": ResourceOwner("GpuHost", "team", "first"), "status": NEW},
         Reason.CONFLICT,
         progress="Stalled",
         says="GpuHost 'first'",

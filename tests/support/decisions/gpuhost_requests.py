@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from gpucloud.kinds.gpuhost import HostOutcome
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Absent, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, Limits, ResourceOwner, Unknown, UnknownReason
 from gpucloud.reconcile.gpuhost import CloudInit
 from support.builders import NOW
 from support.hostfacts import (
@@ -135,7 +135,7 @@ ROWS = {
     ),
     "another GpuHost has the host": Row(
         "nothing is sent",
-        BOOTS | {"owner": "'first'"},
+        BOOTS | {"owner": ResourceOwner("GpuHost", "team", "first")},
         Reason.CONFLICT,
         progress="Stalled",
         says="'first'",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpucloud.kinds.common import DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Absent, Verb
+from gpucloud.reconcile.facts import Absent, ResourceOwner, Verb
 from gpucloud.reconcile.naming import Identity
 from support.builders import NOW, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import DELETING
@@ -178,7 +178,7 @@ ROWS = {
     ),
     "claimed by another GpuVM: nothing is taken over": Row(
         "one VM, one object",
-        {"spec": REQUIRED, "found": THEIRS, "owner": "'first'"},
+        {"spec": REQUIRED, "found": THEIRS, "owner": ResourceOwner("GpuVM", "team", "first")},
         Reason.CONFLICT,
         progress="Stalled",
         says=("already used by GpuVM 'first'", "destroys nothing"),

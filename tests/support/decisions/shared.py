@@ -8,7 +8,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.accepted_absence import accepted_absence
-from gpucloud.reconcile.facts import OTHER_NAMESPACE, Absent, AccountFacts, CallHistory, Limits, Now, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Now, ResourceOwner, Unknown, UnknownReason
 from support.builders import NOW, START, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
@@ -221,14 +221,18 @@ def _ownership(k):
     return {
         "a second claimant is told": Row(
             f"one {k.noun}, one owner",
-            {"owner": "'first'", "found": k.found(), "status": k.settled},
+            {"owner": ResourceOwner(k.name, "team", "first"), "found": k.found(), "status": k.settled},
             Reason.CONFLICT,
             progress="Stalled",
             says=("'first'", k.cloud_name, "Delete this object", f"another {k.name_field}"),
         ),
         "a second claimant that has none yet is told that it goes on by itself": Row(
             "whoever waits for the name need not create the object again",
-            {"owner": "'first'", "found": Absent(NOW, NOW - 9), "status": k.settled.model_copy(update={"order": NOT_ORDERED})},
+            {
+                "owner": ResourceOwner(k.name, "team", "first"),
+                "found": Absent(NOW, NOW - 9),
+                "status": k.settled.model_copy(update={"order": NOT_ORDERED}),
+            },
             Reason.CONFLICT,
             progress="Stalled",
             says=f"or free the name (destroys its {k.noun}): kubectl delete {k.name.lower()} first --namespace=team",
@@ -236,7 +240,7 @@ def _ownership(k):
         "a second claimant may not see, nor delete, an owner in another namespace": Row(
             "its name is not shown",
             {
-                "owner": OTHER_NAMESPACE,
+                "owner": ResourceOwner(k.name, "others", "first"),
                 "found": Absent(NOW, NOW - 9),
                 "status": k.settled.model_copy(update={"order": NOT_ORDERED}),
             },

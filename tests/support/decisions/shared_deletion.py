@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, ResourceOwner, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.placement import moved_message
 from gpucloud.reconcile.tenancy import check_tenant
@@ -214,7 +214,7 @@ def deletion(k):
         ),
         "deleting the loser of a conflict destroys nothing": Row(
             f"the {k.noun} is another's",
-            k.leaving | {"owner": "'first'"},
+            k.leaving | {"owner": ResourceOwner(k.name, "team", "first")},
             released=Reason.RETAINED,
             says=f"{k.name} 'first' uses it",
         ),
@@ -352,7 +352,8 @@ def held(k):
             says=("--observe-only", "remove its finalizer", "retained"),
         ),
         "before the first list nothing is let go": Row(
-            f"nobody can say yet whose {k.noun} it is", k.leaving | {"owner": "'first'", "synced": False}
+            f"nobody can say yet whose {k.noun} it is",
+            k.leaving | {"owner": ResourceOwner(k.name, "team", "first"), "synced": False},
         ),
         "before the first list nothing is released, whatever is recorded": Row(
             "whose it is is not known yet", k.deleting | {"synced": False, "history": replace(OLD, seen_new=True)}
@@ -366,7 +367,10 @@ def held(k):
                 progress="Stalled",
                 says=("Set spec back", "Retain"),
             )
-            for whose, owner in {"": None, ", which another object has (2100416)": "'first'"}.items()
+            for whose, owner in {
+                "": None,
+                ", which another object has (2100416)": ResourceOwner(k.name, "team", "first"),
+            }.items()
         },
         "blind by an implausible listing: held": Row(
             "an empty listing must not free a thousand",

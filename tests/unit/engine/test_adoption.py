@@ -9,7 +9,7 @@ from gpucloud.kinds.common import Order, OrderState, Origin
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.conditions import find
-from gpucloud.reconcile.facts import Absent, Presence, Present
+from gpucloud.reconcile.facts import Absent, Presence, Present, ResourceOwner
 from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.order import is_urgent
 from support.builders import TAG
@@ -84,7 +84,7 @@ async def test_what_one_has_just_adopted_no_elder_takes_though_no_status_says_so
     reconcilers.put("GpuVM", "young", spec=ADOPTS, meta={"creationTimestamp": YOUNGER})
     assert (await reconcilers.facts("GpuVM", "young")).ours
     facts, plan, ready = await decided(reconcilers, name="elder", spec=ADOPTS, meta={"creationTimestamp": ELDER})
-    assert (facts.owner, ready.reason, plan.action) == ("'young'", Reason.CONFLICT, None)
+    assert (facts.owner, ready.reason, plan.action) == (ResourceOwner("GpuVM", "team", "young"), Reason.CONFLICT, None)
 
 
 def adopted_by(reconcilers):

@@ -15,7 +15,7 @@ from gpucloud.engine.kinds.gpuhost.sending import EVENTS, preconditions, request
 from gpucloud.engine.kinds.ownership import Ownership
 from gpucloud.kinds.gpuhost import SecretKey
 from gpucloud.kinds.meta import Annotation, Reason
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import ResourceOwner, Verb
 from gpucloud.reconcile.gpuhost import CloudInit, identity
 from gpucloud.reconcile.plan import Plan
 from support.fakes import FakeKube, a_resource
@@ -112,7 +112,7 @@ def a_body(version=1, operation=ANNOUNCED, annotations=BOOTS):
         (a_body(2, annotations={}), None, False, "the person has taken it back"),
         (a_body(2, annotations={Annotation.REPROVISION_REQUESTED_AT: RECENTLY}), None, False, "the other call is requested"),
         (a_body(2, annotations=BOOTS | {Annotation.PAUSED: "true"}), None, False, "a person holds all action back"),
-        (None, "'first'", False, "another GpuHost owns the host now"),
+        (None, ResourceOwner("GpuHost", "team", "first"), False, "another GpuHost owns the host now"),
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else None,
 )
@@ -197,7 +197,7 @@ class NoOrders:
 )
 def test_of_two_objects_of_one_second_the_one_that_records_the_host_owns_it(recorded, owner, why):
     store = Store(DECLARATION.spec, DECLARATION.status)
-    ownership = Ownership(store, None, "", NoOrders(), is_seen)
+    ownership = Ownership("GpuHost", store, None, "", NoOrders(), is_seen)
     for uid in ("uid-1", "uid-2"):
         status = {"tenancy": "acme"} | ({"hostId": "bm-128"} if uid == recorded else {})
         store.put(a_resource("GpuHost", uid, uid=uid, meta={"creationTimestamp": RECENTLY}, status=status))

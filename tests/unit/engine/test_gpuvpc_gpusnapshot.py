@@ -8,7 +8,7 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import Contents
 from gpucloud.kinds.common import OrderState
-from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Absent, Present, ResourceOwner, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
@@ -143,7 +143,7 @@ async def test_an_elder_that_may_adopt_takes_no_vpc_from_the_object_that_made_it
     reconcilers.put("GpuVpc", "elder", spec=elder, meta={"creationTimestamp": "2026-01-01T00:00:00Z"})
     reconcilers.session.vpcs.seen[VPC] = Present(RECORD, NOW)
     facts = await reconcilers.facts("GpuVpc", "elder")
-    assert (facts.owner, facts.state, facts.ours) == ("'young'", OrderState.NOT_ORDERED, False)
+    assert (facts.owner, facts.state, facts.ours) == (ResourceOwner("GpuVpc", "team", "young"), OrderState.NOT_ORDERED, False)
     taken = an_order("acme-train", vpc="acme-train", cloud_id="7", origin="Adopted").model_dump(mode="json", by_alias=True)
     meta = {"creationTimestamp": "2026-01-01T00:00:00Z"}
     reconcilers.put(
@@ -151,7 +151,7 @@ async def test_an_elder_that_may_adopt_takes_no_vpc_from_the_object_that_made_it
     )  # as an operator before wrote it
     assert ((await reconcilers.facts("GpuVpc", "young")).owner, (await reconcilers.facts("GpuVpc", "elder")).owner) == (
         None,
-        "'young'",
+        ResourceOwner("GpuVpc", "team", "young"),
     )
 
 

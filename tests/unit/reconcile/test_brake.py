@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.deletion_guard import Hold, Rule, VmDeletion, hold, message, release
-from gpucloud.reconcile.facts import Limits, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import Limits, ResourceOwner, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import decide
 from gpucloud.reconcile.time_annotations import TimeAnnotation
 from support.builders import NOW, a_spec, a_status, an_object, an_order, facts, our_name, present
@@ -228,7 +228,9 @@ ROWS = {
         progress="Stalled",
         says="paused",
     ),
-    "a second claimant is let go": Row("it destroys nothing", LEAVES | {"owner": "'first'"}, released=Reason.RETAINED),
+    "a second claimant is let go": Row(
+        "it destroys nothing", LEAVES | {"owner": ResourceOwner("GpuVM", "team", "first")}, released=Reason.RETAINED
+    ),
     "what nothing was bought for is let go": Row(
         "it destroys nothing",
         {"meta": DELETING, "hold": HELD, "history": replace(OLD, seen_new=True)},

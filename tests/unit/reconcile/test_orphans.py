@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Deletion, GpuVMStatus
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, Verb
+from gpucloud.reconcile.facts import Absent, AccountFacts, Asked, Attempt, CallHistory, Limits, Refusal, ResourceOwner, Verb
 from gpucloud.reconcile.naming import Identity, external_name, fingerprint, read_mark
 from gpucloud.reconcile.orphans import (
     FRESH_SECONDS,
@@ -146,6 +146,7 @@ def ordered(refusal=None):
     return CallHistory(first_seen=0.0, attempts={Verb.CREATE: Attempt(Verb.CREATE, NOW - 1, Asked(1), refusal)})
 
 
+THEIRS = ResourceOwner("GpuVM", "team", "another")
 NOTHING_THERE = Absent(NOW, NOW)
 LOST = Refusal(ErrorKind.OUTCOME_UNKNOWN, "no answer", ambiguous=True)
 REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
@@ -168,8 +169,8 @@ REFUSED = Refusal(ErrorKind.INVALID, "no", ambiguous=False)
         ({"spec": a_spec(vmName="chosen"), "identity": Identity("Msc1", "acme", "chosen")}, False, "the name proves nothing"),
         ({"identity": Identity("Msc1", "acme", external_name("train", UID, "other"))}, False, "a name with an earlier tag"),
         ({"found": present(duplicate_records=True)}, False, "two that cannot be told apart"),
-        ({"owner": "'another'"}, False, "it is another object's"),
-        ({"owner": "'another'", "found": NOTHING_THERE, "history": ordered()}, False, "another's, whatever was ordered"),
+        ({"owner": THEIRS}, False, "it is another object's"),
+        ({"owner": THEIRS, "found": NOTHING_THERE, "history": ordered()}, False, "another's, whatever was ordered"),
     ],
 )
 def test_a_witness(changes, proof, why):

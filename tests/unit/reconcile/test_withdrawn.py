@@ -10,7 +10,17 @@ import pytest
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import gpusnapshot, gpuvm
-from gpucloud.reconcile.facts import Absent, Dependency, KeyTrouble, Readiness, SSHKeys, Unknown, UnknownReason, Verb
+from gpucloud.reconcile.facts import (
+    Absent,
+    Dependency,
+    KeyTrouble,
+    Readiness,
+    ResourceOwner,
+    SSHKeys,
+    Unknown,
+    UnknownReason,
+    Verb,
+)
 from support.builders import NOW, a_status, an_object, an_order, facts, known, our_name, present
 from support.snapshotfacts import NAME, SOURCE, a_snapshot_status, snapshot_facts
 
@@ -35,7 +45,7 @@ def a_vm(**changes):
         ({"found": Unknown(NOW, UnknownReason.ACCOUNT, "no Secret")}, Reason.ACCOUNT_NOT_READY),
         ({"found": Unknown(NOW, UnknownReason.TENANT, "another's")}, Reason.TENANT_MISMATCH),
         ({"found": Unknown(NOW - 100, UnknownReason.IMPLAUSIBLE)}, Reason.IMPLAUSIBLE_LISTING),
-        ({"owner": "team/first"}, Reason.CONFLICT),
+        ({"owner": ResourceOwner("GpuVM", "team", "first")}, Reason.CONFLICT),
         ({"needs": (Dependency("GpuVpc 'net'", Readiness.MISSING),)}, Reason.DEPENDENCY_NOT_READY),
         ({"namespace_terminating": True}, Reason.NAMESPACE_TERMINATING),
         ({"keys": SSHKeys((), KeyTrouble.MISSING, "None.")}, Reason.SSH_KEYS_NOT_FOUND),

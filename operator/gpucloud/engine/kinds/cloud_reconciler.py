@@ -74,7 +74,7 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self.store = store
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
-        self._ownership = Ownership(store, deps.accounts, deps.objects.tag, self._tracker)
+        self._ownership = Ownership(self.kind, store, deps.accounts, deps.objects.tag, self._tracker)
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker, self.dependents)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)

@@ -9,7 +9,7 @@ from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import Origin
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
-from gpucloud.reconcile.facts import OTHER_NAMESPACE
+from gpucloud.reconcile.facts import ResourceOwner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ class Ownership:
 
     def __init__(
         self,
+        kind: str,
         store: Store[Any, Any],
         accounts: Accounts,
         tag: str,
@@ -36,7 +37,7 @@ class Ownership:
         is_recorded: Callable[[CachedObject[Any, Any]], bool] = lambda _: False,
     ) -> None:
         """``is_recorded``: whether an object without an order records what it claims; that counts as an adoption."""
-        self._store, self._accounts, self._tag, self._tracker = store, accounts, tag, tracker
+        self._kind, self._store, self._accounts, self._tag, self._tracker = kind, store, accounts, tag, tracker
         self._is_recorded = is_recorded
         self._claims = Claims(self._rank, self._tenants)
 
@@ -65,16 +66,14 @@ class Ownership:
         """Whether any object claims this."""
         return claim in self._claims
 
-    def owner(self, uid: str) -> str | None:
-        """Return, in words, the other object that owns the resource that this object claims; None if there is none."""
+    def owner(self, uid: str) -> ResourceOwner | None:
+        """Return the other object that owns the resource that this object claims; None if there is none."""
         first = self._claims.first(uid)
         stored = None if first is None or first == uid else self._store.get(first)
-        stored, mine = self._named_for(uid) or stored, self._store.get(uid)
-        if stored is None or mine is None:
+        stored = self._named_for(uid) or stored
+        if stored is None or self._store.get(uid) is None:
             return None
-        if stored.meta.namespace != mine.meta.namespace:
-            return OTHER_NAMESPACE
-        return repr(stored.meta.name)
+        return ResourceOwner(self._kind, stored.meta.namespace, stored.meta.name)
 
     def _named_for(self, uid: str) -> CachedObject[Any, Any] | None:
         """Return the other object whose UID the claimed name bears: it is that one's, whatever either of them claims now."""

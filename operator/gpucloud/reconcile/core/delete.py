@@ -124,7 +124,8 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     maybe = "" if isinstance(f.found, Absent) and recorded else failed.maybe_made(f)
     kept = f"The {noun} {name!r} is not destroyed"
     if f.owner is not None:
-        return release_finalizer(f, Reason.RETAINED, f"{kept}: {f.subject.kind} {f.owner} uses it.{maybe}", bool(maybe))
+        user = f.owner.named_in(f.meta.namespace)
+        return release_finalizer(f, Reason.RETAINED, f"{kept}: {user} uses it.{maybe}", bool(maybe))
     if isinstance(f.found, Present):
         return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{maybe}", bool(maybe))
     if f.tracked.earlier_unclear and isinstance(f.found, Absent) and not absent_twice_since(f.found, f.deletion_seen):

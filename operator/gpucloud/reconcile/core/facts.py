@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gpucloud.kinds.common import Order
     from gpucloud.kinds.meta import ConditionType, Reason
     from gpucloud.reconcile.conditions import Verdict
-    from gpucloud.reconcile.facts import Attempt, Dependency, Verb
+    from gpucloud.reconcile.facts import Attempt, Dependency, ResourceOwner, Verb
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.order import TrackedOrder
 
@@ -89,7 +89,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
     account_undecided: bool = False  # the status was lost: this account is asked first, and if it lacks it, another one
-    owner: str | None = None  # the other object of this kind that owns the resource: its quoted name, or "in another namespace"
+    owner: ResourceOwner | None = None  # the other object of this kind that owns the resource
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
     namespace_terminating: bool = False

@@ -17,14 +17,14 @@ from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
-from gpucloud.reconcile.facts import OTHER_NAMESPACE, Absent, Present, Readiness, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.text import misnamed
 from gpucloud.spelling import question
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
-    from gpucloud.reconcile.facts import Dependency, Limits, ObjectFacts
+    from gpucloud.reconcile.facts import Dependency, Limits, ObjectFacts, ResourceOwner
 
 S = TypeVar("S", bound=CloudStatus)
 
@@ -80,23 +80,22 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    freed = f", or {_freed(f)}" if _waits_for_name(f) else "."
+    freed = f", or {_freed(f, f.owner)}" if _waits_for_name(f) else "."
     return plan_status(
         f,
         stalled(
             Reason.CONFLICT,
-            f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.subject.kind} {f.owner}. Delete this object "
-            f"(destroys nothing) and choose another {f.subject.name_field}{freed}",
+            f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. Delete "
+            f"this object (destroys nothing) and choose another {f.subject.name_field}{freed}",
         ),
     )
 
 
-def _freed(f: CloudFacts[Any, Any, Any]) -> str:
+def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
     """Return how to free the name, as the end of a sentence. An object of another namespace may not be the reader's."""
-    if f.owner == OTHER_NAMESPACE:
+    if owner.namespace != f.meta.namespace:
         return f"delete that object and its {f.subject.noun}."
-    owner = str(f.owner).strip("'")
-    delete = f"kubectl delete {f.subject.kind.lower()} {owner} --namespace={f.meta.namespace}"
+    delete = f"kubectl delete {owner.kind.lower()} {owner.name} --namespace={owner.namespace}"
     return f"free the name (destroys its {f.subject.noun}): {delete}"
 
 

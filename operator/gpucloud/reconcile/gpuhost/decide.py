@@ -64,7 +64,7 @@ def claimed(f: HostFacts) -> Plan[GpuHostStatus] | None:
     """Report Conflict on an object whose host another object owns."""
     if f.owner is None:
         return None
-    words = f"Host {f.spec.host_id!r} of cluster {f.spec.cluster!r} is already used by GpuHost {f.owner}"
+    words = f"Host {f.spec.host_id!r} of cluster {f.spec.cluster!r} is already used by {f.owner.named_in(f.meta.namespace)}"
     return report(f, stalled(Reason.CONFLICT, f"{words}. Delete this object (the host stays)."))
 
 

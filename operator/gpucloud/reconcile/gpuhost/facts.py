@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import HostRecord
     from gpucloud.kinds.meta import Reason
+    from gpucloud.reconcile.facts import ResourceOwner
 
 CALLS = {HostVerb.REBOOT: Verb.REBOOT_HOST, HostVerb.REPROVISION: Verb.REPROVISION_HOST}
 NOT_CARRIED_OUT = frozenset({ErrorKind.NOT_SENT, ErrorKind.THROTTLED})  # for certain, and nothing says that it must not be
@@ -66,7 +67,7 @@ class HostFacts:
     limits: Limits = field(default_factory=Limits)
     account: AccountFacts = field(default_factory=lambda: AccountFacts(OWN_ACCOUNT))
     isolated: bool = False  # the account is the operator's own, and its namespaces are isolated from each other
-    owner: str | None = None  # the other GpuHost that owns the host: its quoted name, or "in another namespace"
+    owner: ResourceOwner | None = None  # the other GpuHost that owns the host
     synced: bool = True  # the first list is complete, so claims are complete
     listing_pace: ListingPace = field(default_factory=ListingPace)
     announced: Announcement | None = None  # what this process itself announced last: it alone may send that

@@ -3,6 +3,7 @@
 import pytest
 
 from gpucloud.kinds.common import OrderState
+from gpucloud.reconcile.facts import ResourceOwner
 from support.builders import an_order
 from support.ordered import ELDER, YOUNGER
 
@@ -31,7 +32,7 @@ async def test_one_thing_one_owner_over_all_accounts_of_a_tenant(reconcilers, a_
     url = "https://cloud.example"
     claimants(reconcilers, a_session(url, *mine), a_session(url, *theirs))
     assert (await reconcilers.facts("GpuVM", "mine")).owner is None
-    assert (await reconcilers.facts("GpuVM", "theirs")).owner == ("'mine'" if conflict else None)
+    assert (await reconcilers.facts("GpuVM", "theirs")).owner == (ResourceOwner("GpuVM", "team", "mine") if conflict else None)
 
 
 @pytest.mark.parametrize("adopts", ["Never", "IfExists"])
@@ -44,7 +45,7 @@ async def test_a_key_of_another_tenant_gives_up_no_claim_to_what_was_ordered(rec
     spec = {"name": "acme-net", "accountRef": {"name": "mine"}}
     reconcilers.put("GpuVpc", "mine", spec=spec, status={"tenancy": "acme", "order": order, "observedGeneration": 1})
     reconcilers.put("GpuVpc", "theirs", spec=spec | {"accountRef": {"name": "theirs"}, "adoption": adopts})
-    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == "'mine'"
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == ResourceOwner("GpuVpc", "team", "mine")
 
 
 @pytest.mark.parametrize(("ordered", "conflict"), [(False, True), (True, False)])
@@ -57,7 +58,9 @@ async def test_what_was_ordered_is_claimed_while_its_account_has_no_session(reco
     reconcilers.put("GpuVpc", "mine", spec=spec, status=status, meta={"creationTimestamp": ELDER})
     theirs = spec | {"accountRef": {"name": "theirs"}, "adoption": "IfExists"}
     reconcilers.put("GpuVpc", "theirs", spec=theirs, status=status if ordered else {}, meta={"creationTimestamp": YOUNGER})
-    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == ("'mine'" if conflict else None)
+    assert (await reconcilers.facts("GpuVpc", "theirs")).owner == (
+        ResourceOwner("GpuVpc", "team", "mine") if conflict else None
+    )
     assert (await reconcilers.facts("GpuVpc", "mine")).owner is None
     reconcilers.account("mine", session=a_session("https://elsewhere.example", "acme"))
     reconcilers.quiet()
@@ -74,7 +77,7 @@ async def test_what_was_ordered_is_claimed_whatever_the_spec_names_by_now(reconc
     reconcilers.put("GpuVM", "mine", spec={"vmName": "prod"} | moved, status={"order": record, "observedGeneration": 1})
     reconcilers.put("GpuVM", "theirs", spec={"vmName": "prod"}, meta={"namespace": "others"})
     owner = (await reconcilers.facts("GpuVM", "theirs")).owner
-    assert owner == (None if order is OrderState.LOST else "in another namespace")
+    assert owner == (None if order is OrderState.LOST else ResourceOwner("GpuVM", "team", "mine"))
     assert (await reconcilers.facts("GpuVM", "mine")).owner is None
 
 
@@ -83,7 +86,7 @@ async def test_a_record_without_a_vpc_claims_what_the_spec_names(reconcilers):
     record = an_order("prod", vpc="").model_dump(mode="json", by_alias=True)
     reconcilers.put("GpuVM", "mine", spec={"vmName": "prod"}, status={"order": record, "observedGeneration": 1})
     reconcilers.put("GpuVM", "theirs", spec={"vmName": "prod"}, meta={"namespace": "others"})
-    assert (await reconcilers.facts("GpuVM", "theirs")).owner == "in another namespace"
+    assert (await reconcilers.facts("GpuVM", "theirs")).owner == ResourceOwner("GpuVM", "team", "mine")
 
 
 async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_session):
@@ -91,13 +94,13 @@ async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_sessio
     assert (await reconcilers.facts("GpuVM", "theirs")).owner is None
 
 
-@pytest.mark.parametrize(("namespace", "says"), [("team", "'elder'"), ("others", "in another namespace")])
+@pytest.mark.parametrize(("namespace", "says"), [("team", "GpuVM 'elder'"), ("others", "GpuVM in another namespace")])
 async def test_an_owner_in_another_namespace_is_not_named(reconcilers, namespace, says):
     reconcilers.put("GpuVM", "elder", spec={"vmName": "shared"}, meta={"creationTimestamp": ELDER, "namespace": "team"})
     reconcilers.put("GpuVM", "young", spec={"vmName": "shared"}, meta={"creationTimestamp": YOUNGER, "namespace": namespace})
     facts = await reconcilers.facts("GpuVM", "young")
-    assert facts.owner == says
     message = reconcilers.vms.decide(facts).status.conditions[0].message
+    assert f"is already used by {says}." in message
     assert ("elder" in message) is (namespace == "team")
 
 
@@ -105,7 +108,7 @@ async def test_two_vpc_objects_of_one_vpc_have_one_owner_whatever_their_namespac
     reconcilers.put("GpuVpc", "elder", meta={"creationTimestamp": ELDER})
     reconcilers.put("GpuVpc", "young", meta={"creationTimestamp": YOUNGER, "namespace": "others"})
     assert (await reconcilers.facts("GpuVpc", "elder")).owner is None
-    assert (await reconcilers.facts("GpuVpc", "young")).owner == "in another namespace"
+    assert (await reconcilers.facts("GpuVpc", "young")).owner == ResourceOwner("GpuVpc", "team", "elder")
 
 
 async def test_who_gives_a_claim_up_wakes_the_second_in_line(reconcilers, a_session):

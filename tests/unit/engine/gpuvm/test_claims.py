@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.engine.cloud.accounts import Account
 from gpucloud.kinds.common import OWN_ACCOUNT
-from gpucloud.reconcile.facts import Absent
+from gpucloud.reconcile.facts import Absent, ResourceOwner
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG
 from support.gpuvmrig import NOW, SHARED, bought, named, ours
@@ -19,8 +19,13 @@ async def owners(rig):
 @pytest.mark.parametrize(
     ("younger", "owner", "owned", "why"),
     [
-        ({}, "'old'", None, "the older one owns"),
-        ({"status": bought("shared")}, None, "'young'", "the one with the recorded order owns before the older"),
+        ({}, ResourceOwner("GpuVM", "team", "old"), None, "the older one owns"),
+        (
+            {"status": bought("shared")},
+            None,
+            ResourceOwner("GpuVM", "team", "young"),
+            "the one with the recorded order owns before the older",
+        ),
         (
             {"status": bought("elsewhere")},
             None,
@@ -40,7 +45,7 @@ async def test_two_spellings_of_a_cluster_are_one_claim(rig):
     """Or the second would order, or destroy, what is the first's."""
     rig.put("u1", "young", spec=named() | {"cluster": "msc1"}, meta={"creationTimestamp": SECOND})
     rig.put("u2", "old", spec=named(), meta={"creationTimestamp": FIRST})
-    assert await owners(rig) == {"u1": "'old'", "u2": None}
+    assert await owners(rig) == {"u1": ResourceOwner("GpuVM", "team", "old"), "u2": None}
     rig.drop("u2", "old")
     assert (await rig.facts("u1")).owner is None
 

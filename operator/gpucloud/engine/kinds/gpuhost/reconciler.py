@@ -69,7 +69,7 @@ class GpuHostReconciler:
         self.store = store
         self._deps = deps
         self._tracker = OrderTracker(deps.clock, store.entries)
-        self._ownership = Ownership(store, deps.accounts, deps.objects.tag, self._tracker, is_seen)
+        self._ownership = Ownership(self.kind, store, deps.accounts, deps.objects.tag, self._tracker, is_seen)
         self._watches = Watches()
 
     def on_update(self, stored: GpuHost) -> None:
