@@ -11,6 +11,7 @@ from gpucloud.engine.manager.reads import ClusterRecords, Records
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.kinds.gpuvpc import GpuVpcSpec
+from support.pluginworld import a_body
 
 SPECS = {"GpuVM": GpuVMSpec, "GpuSnapshot": GpuSnapshotSpec, "GpuVpc": GpuVpcSpec}
 NAMES = {"7": "A100_40GB_PCIe_1x", "A100_40GB_PCIe_1x": "A100_40GB_PCIe_1x"}
@@ -189,3 +190,11 @@ def test_an_unknown_cluster_is_no_cluster_in_which_everything_has_an_object(plug
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     done = plugin("export", "--cluster", cluster)
     assert (done[0], says in done[2], "old-trainer" in done[1]) == (code, True, code == 0)
+
+
+def test_the_command_that_prints_all_asks_the_cloud_in_the_same_way(api, plugin, monkeypatch):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
+    api.add(a_body("GpuCloudAccount", "lab"))
+    err = plugin("adopt", "nosuch", "--account", "lab", "--endpoint", "https://cloud.example/api")[2]
+    assert "'kubectl gpucloud export --account=lab --endpoint=https://cloud.example/api --namespace=team'" in err
+    assert "'kubectl gpucloud export --namespace=team'" in plugin("adopt", "nosuch")[2], "nothing was given"

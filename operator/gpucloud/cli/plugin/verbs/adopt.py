@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cli.plugin import adopting, creating, leftovers, show
@@ -95,7 +96,9 @@ def adopt(
     view = _look(here, cloud, at.namespace)
     found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
-        raise PluginError(_which(kind, called, found) if found else _none(kind, called, view.left))
+        raise PluginError(
+            _which(kind, called, found) if found else _none(kind, called, view.left, _export_command(here, cloud))
+        )
     objects, refused = view.manifests(here, found)
     for _, why in refused:
         raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.")
@@ -114,13 +117,20 @@ def _which(kind: str, name: str, found: list[Found]) -> str:
     return f"there are several {adopting.NOUNS[kind]}s named {name!r}: in {places}. Say which with --cluster and --vpc."
 
 
-def _none(kind: str, name: str, left: tuple[Found, ...]) -> str:
+def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) -> str:
     """Say that there is none to adopt, and which name may be meant."""
     suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return (
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested} "
-        f"'{paste('kubectl gpucloud export')}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
+        f"'{export_command}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
     )
+
+
+def _export_command(here: Cluster, cloud: CloudOptions) -> str:
+    """The command that prints all that can be adopted, through the same account and endpoints."""
+    account = [f"--account={cloud.account}"] if cloud.account else []
+    options = [*account, *(f"--endpoint={one}" for one in cloud.endpoint), f"--namespace={here.namespace}"]
+    return paste(shlex.join(["kubectl", "gpucloud", "export", *options]))
 
 
 def _look(here: Cluster, cloud: CloudOptions, namespace: str | None) -> _AccountView:
