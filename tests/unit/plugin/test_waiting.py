@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import Key, target
+from gpucloud.cli.plugin.objects import KINDS, Key, target
 from gpucloud.cli.plugin.options import seconds
 from gpucloud.cli.plugin.standing import Standing, message, standing
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
-from support.pluginworld import a_thing, a_vm
+from support.pluginworld import a_body, a_thing, a_vm
 
 KEY = Key("team", "GpuVM", "train")
 UIDS = {KEY: "uid-of-GpuVM-train"}
@@ -160,3 +160,60 @@ def test_what_names_no_object(text, others, says):
     with pytest.raises(PluginError, match=says) as error:
         target(text, others=others)
     assert error.value.code is ExitCode.MISUSED
+
+
+@pytest.mark.parametrize(
+    ("there", "words", "says", "why"),
+    [
+        ((), ("gvm/trian",), "GpuVM/trian: there is no such object in namespace 'team'", "it never existed"),
+        (
+            (("GpuVM", "train"),),
+            ("gvm/trian",),
+            "GpuVM/trian: there is no such object in namespace 'team'. Did you mean 'train'?",
+            "a name that is nearly known",
+        ),
+    ],
+)
+def test_a_wait_for_gone_of_what_is_not_there_says_so_and_succeeds_as_kubectl_does(api, plugin, there, words, says, why):
+    api.add(*(a_body(*one) for one in there))
+    code, out, _ = plugin("wait", *words, "--for", "gone", "--timeout", "0")
+    assert (code, out) == (0, says + "\n"), why
+
+
+@pytest.mark.parametrize(
+    ("there", "goal", "says", "why"),
+    [
+        (
+            (("GpuVM", "a", "Ready"),),
+            "gone",
+            "1 of 1 are not gone yet, and nobody has deleted GpuVM/a: 'kubectl delete gvm/a --namespace=team'.",
+            "nobody deletes it",
+        ),
+        (
+            (("GpuVM", "a", "Ready"), ("GpuVpc", "b", "Ready")),
+            "gone",
+            "nobody has deleted GpuVM/a, GpuVpc/b: 'kubectl delete gvm/a gvpc/b --namespace=team'.",
+            "one command for both",
+        ),
+        ((("GpuVM", "a", "Deleting"),), "gone", "not gone yet: raise --timeout, or see 'kubectl gpucloud status", "it goes"),
+        (
+            (("GpuVM", "a", "Unseen"),),
+            "ready",
+            "the operator has not answered for GpuVM/a: see 'kubectl gpucloud doctor --namespace=team'.",
+            "no operator looks at it",
+        ),
+        (
+            (("GpuVM", "a", "Unseen"), ("GpuVM", "b", "Working")),
+            "ready",
+            "the operator has not answered for GpuVM/a: see 'kubectl gpucloud doctor --namespace=team'.",
+            "one of two",
+        ),
+        ((("GpuVM", "a", "Unseen"),), "gone", "'kubectl delete gvm/a --namespace=team'", "the deletion comes first"),
+    ],
+)
+def test_a_wait_whose_time_is_over_names_what_can_end_it(api, plugin, there, goal, says, why):
+    api.add(*(a_body(*one) for one in there))
+    names = [f"{KINDS[kind].short}/{name}" for kind, name, _ in there]
+    code, _, err = plugin("wait", *names, "--for", goal, "--timeout", "0")
+    assert code == 4, why
+    assert says in err, why

@@ -95,10 +95,13 @@ class Cluster:
         if found is None:
             self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
-            suggested = question(nearest(key.name, self._names(key.kind, key.namespace)))
             advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
-            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{suggested} {advice}")
+            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{self.suggested(key)} {advice}")
         return found
+
+    def suggested(self, key: Key) -> str:
+        """The question whether another object's name was meant; empty where none is near."""
+        return question(nearest(key.name, self._names(key.kind, key.namespace)))
 
     def _names(self, kind: str, namespace: str) -> tuple[str, ...]:
         """Of all objects of a kind; none when they may not be listed."""

@@ -41,6 +41,7 @@ class Verdict:
     outcome: Outcome
     words: str
     standing: Standing | None = None
+    is_undeleted: bool = False  # it is to be gone, and nobody has deleted it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
     """What has come of one object. Pure."""
     if item is None or (aim.uids.get(key) and item.uid != aim.uids[key]):
         if aim.goal is Goal.GONE:
-            return Verdict(Outcome.MET, "gone")
+            there = aim.uids.get(key, "")
+            return Verdict(Outcome.MET, "gone" if there else f"there is no such object in namespace {key.namespace!r}")
         return Verdict(Outcome.FAILED, "it was deleted meanwhile: create it again if it is still wanted")
     how = standing(item)
     words = f"{reason(item)}: {message(item)}" if not is_unread(item) else unseen(item)
@@ -79,7 +81,7 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         )
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
-        return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how)
+        return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how, is_undeleted=item.deleting is None)
     return _judge_ready(item, aim.request, words)
 
 

@@ -10,12 +10,15 @@ import time
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, TransientError
 from gpucloud.cli.plugin.marks import paste
+from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.show import tell
+from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, judge, total
 
 if TYPE_CHECKING:
@@ -28,10 +31,14 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 LAST_SECONDS = 2.0
+NOTHING: Mapping[Key, str] = MappingProxyType({})
 
 
-def wait(look: Look, aim: Aim, timeout: float) -> ExitCode:
-    """Look until it is decided; shows progress on standard error, and the outcome of each object on standard output."""
+def wait(look: Look, aim: Aim, timeout: float, suggested: Mapping[Key, str] = NOTHING) -> ExitCode:
+    """Look until it is decided; shows progress on standard error, and the outcome of each object on standard output.
+
+    ``suggested`` ends the line of an object that was not there: whether another name was meant.
+    """
     deadline = time.monotonic() + timeout
     verdicts: Mapping[Key, Verdict] = {key: Verdict(Outcome.PENDING, "") for key in aim.uids}
     with _view() as view:
@@ -43,12 +50,26 @@ def wait(look: Look, aim: Aim, timeout: float) -> ExitCode:
                 break
             time.sleep(min(max(LOOK_SECONDS, asked), max(0.05, deadline - time.monotonic())))
     for key, verdict in verdicts.items():
-        print(f"{key}: {_outcome_words(verdict, aim.goal)}")
+        print(f"{key}: {_outcome_words(verdict, aim.goal)}{suggested.get(key, '')}")
     if code is ExitCode.TIMED_OUT:
-        left = [key for key, verdict in verdicts.items() if verdict.outcome is Outcome.PENDING]
-        count = f"{len(left)} of {len(verdicts)} are not {aim.goal.value} yet"
-        tell(f"after {timeout:g} s {count}: raise --timeout, or see '{_status_command(left)}'.")
+        left = {key: verdict for key, verdict in verdicts.items() if verdict.outcome is Outcome.PENDING}
+        tell(f"after {timeout:g} s {len(left)} of {len(verdicts)} are not {aim.goal.value} yet{_way_on(left)}.")
     return code
+
+
+def _way_on(left: Mapping[Key, Verdict]) -> str:
+    """What can end the wait for these: more time helps none that nobody deletes, or that no operator looks at."""
+    namespace = next(iter(left)).namespace
+    undeleted = [key for key, verdict in left.items() if verdict.is_undeleted]
+    if undeleted:
+        names = " ".join(f"{KINDS[key.kind].short}/{key.name}" for key in undeleted)
+        delete = paste(f"kubectl delete {names} --namespace={namespace}")
+        return f", and nobody has deleted {', '.join(map(str, undeleted))}: '{delete}'"
+    unseen = [key for key, verdict in left.items() if verdict.standing is Standing.UNSEEN]
+    if unseen:
+        doctor = paste(f"kubectl gpucloud doctor --namespace={namespace}")
+        return f", and the operator has not answered for {', '.join(map(str, unseen))}: see '{doctor}'"
+    return f": raise --timeout, or see '{_status_command(list(left))}'"
 
 
 def _status_command(keys: list[Key]) -> str:
@@ -79,7 +100,7 @@ def _pasteable(verdict: Verdict) -> Verdict:
 
 def _outcome_words(verdict: Verdict, goal: Goal) -> str:
     if verdict.outcome is Outcome.MET:
-        return f"{goal.value} ({verdict.words})" if goal is Goal.READY else goal.value
+        return f"{goal.value} ({verdict.words})" if goal is Goal.READY else verdict.words
     state = "failed" if verdict.outcome is Outcome.FAILED else f"not {goal.value} yet"
     return f"{state}: {verdict.words}"
 

@@ -145,4 +145,5 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
             if found[key] is None:
                 here.need(key)
     uids = {key: "" if item is None else item.uid for key, item in found.items()}
-    return wait(read, Aim(Goal(goal), uids), timeout)
+    suggested = {key: f".{asked}" for key, item in found.items() if item is None and (asked := here.suggested(key))}
+    return wait(read, Aim(Goal(goal), uids), timeout, suggested)
