@@ -76,3 +76,8 @@ def test_the_version_of_the_plugin_alone_asks_no_cluster(capsys, monkeypatch):
     monkeypatch.setenv("KUBECONFIG", "/nonexistent")
     assert entry.main(["version", "--client"]) == 0
     assert capsys.readouterr().out == f"Plugin: {gpucloud.__version__}\n"
+
+
+@pytest.mark.parametrize("reason", ["Rejected", "OrderOverdue"])
+def test_a_reason_names_the_command_for_a_new_try_that_its_condition_names(reason):
+    assert "kubectl gpucloud retry KIND/NAME" in explanations()[reason]["whatToDo"]
