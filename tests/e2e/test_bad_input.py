@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from support.crdcases.gpuvm import PRIVATE_KEY
 from support.kstatus import assert_row, condition
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
+from support.messages import judge
+from support.messages.named import unreal
 from support.simcloud import API_KEY
 from support.waiting import eventually, gone, reach
 
@@ -88,11 +91,62 @@ MISNAMED = {
         gpuvm("typo-vpc", vpc="acne"),
         ('VPC "acne" is unknown', "Did you mean VPC 'acme'?", "create it again, corrected"),
     ),
+    "an image unlike any": (
+        gpuvm("no-image", image={"operatingSystem": "Plan 9"}),
+        ('"Plan 9" is unknown', "Images in use: Ubuntu 22.04.4 LTS", "create it again, corrected"),
+    ),
+    "a pool unlike any": (
+        gpuvm("no-pool", resourcePool="xyz"),
+        ('"xyz" is not assigned', "Resource pools seen: on-demand", "create it again, corrected"),
+    ),
     "a pool that is nearly right": (
         gpuvm("typo-pool", resourcePool="ondemand"),
         ('"ondemand" is not assigned', "Did you mean resource pool 'on-demand'?", "create it again, corrected"),
     ),
 }
+
+
+# Names that are taken, and keys that are none.
+KEYS = [{"secretKeyRef": {"name": "keys", "key": "oops"}}]
+TAKEN = {
+    "a VM's name that another object has": (
+        gpuvm("second", vmName="shared"),
+        "False/Conflict",
+        ("'shared' is already used by GpuVM 'first'", "choose another spec.vmName", "kubectl delete gpuvm first"),
+    ),
+    "a VM's name that somebody else's VM has": (
+        gpuvm("stranger", vmName="theirs"),
+        "False/Conflict",
+        ("VM 'theirs' in VPC 'acme'", "choose another spec.vmName"),
+    ),
+    "a private key in place of the public one": (
+        gpuvm("private", sshKeys=None, sshKeysFrom=KEYS),
+        "False/InvalidSSHKeys",
+        ("Key 'oops' of the Secret 'keys'", "holds a private key", "Put the public key there, and replace this key pair"),
+    ),
+    "a key that the cloud does not know": (
+        gpucloudaccount("misled", secretRef={"name": "wrong"}),
+        "False/CredentialsRefused",
+        ("The cloud refuses the credential in Secret 'wrong'", "Update the Secret in place", "kubectl create secret generic"),
+    ),
+    "a Secret with no key that is read": (
+        gpucloudaccount("unread", secretRef={"name": "odd"}),
+        "False/InvalidSecret",
+        ("Secret 'odd' cannot be used", "Correct the Secret"),
+    ),
+    "an endpoint that there is not": (
+        gpucloudaccount("elsewhere", endpoint="mars"),
+        "False/UnknownEndpoint",
+        ("Unknown endpoint 'mars'", "Declared: ", "create it again"),
+    ),
+}
+
+
+def assert_judged(what, message):
+    """The judge of the table of all messages, for one as a person reads it."""
+    assert judge.cause(message), what
+    assert judge.way_out(message), what
+    assert unreal(message) == [], what
 
 
 def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
@@ -108,6 +162,7 @@ def test_each_is_told_what_is_wrong_and_what_to_do(here, sim, operator, figure):
         figure(f"{what}: {condition(item, 'Stalled')['reason']}: {message}")
         for word in words:
             assert word in message, what
+        assert_judged(what, message)
     verdicts = {(manifest["metadata"]["name"], wanted.split("/")[1]) for manifest, wanted, _ in CASES.values()}
     eventually(lambda: verdicts <= set(here.events()), what="each verdict to be an event, too")
 
@@ -130,4 +185,22 @@ def test_a_name_near_one_that_the_account_uses_is_corrected(here, sim, operator,
         figure(f"{what}: {message}")
         for word in words:
             assert word in message, what
+        assert_judged(what, message)
     assert len(sim.vms()) == 1, "what is wrong is not bought"
+
+
+def test_a_taken_name_or_a_wrong_key_is_told_with_the_way_out(here, sim, operator, figure):
+    sim.create_vm("theirs")
+    operator(api_key_file=None, **FLAGS)
+    here.apply([secret(apikey=API_KEY), gpucloudaccount(), gpuvm("first", vmName="shared")])
+    reach(here, "gpuvm", "first", "True/Running")
+    here.apply([secret("keys", oops=PRIVATE_KEY), secret("wrong", apikey="made-up"), secret("odd", token="made-up")])
+    here.apply([manifest for manifest, _, _ in TAKEN.values()])
+    for what, (manifest, wanted, words) in TAKEN.items():
+        item = reach(here, manifest["kind"].lower(), manifest["metadata"]["name"], wanted, says=words[0])
+        message = condition(item, "Stalled")["message"]
+        figure(f"{what}: {message}")
+        for word in words:
+            assert word in message, what
+        assert_judged(what, message)
+    assert sorted(sim.vms()) == ["shared", "theirs"], "what is wrong is not bought"
