@@ -21,7 +21,8 @@ import structlog
 
 from gpucloud import __version__
 from gpucloud.engine.kinds.quota_usage import price_limits
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.other_operators import held_leases
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from gpucloud.cloud import ApiKey, ClientOptions, CloudClient, CloudError, ErrorKind, Login, models
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from unit.cloud.fakes import KEY, PASSWORD, raw_server
 
 STATUSES = range(301, 309)

@@ -2,7 +2,7 @@
 
 from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.kinds.meta import SECRET_FINALIZER

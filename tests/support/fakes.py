@@ -11,7 +11,8 @@ import httpx
 
 from gpucloud.cloud.models import Listing
 from gpucloud.engine.cache.entries import Entries
-from gpucloud.engine.kube.client import KubeError, ListedVersions
+from gpucloud.engine.kube.client import ListedVersions
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.kinds.meta import FINALIZER, SECRET_FINALIZER
 from gpucloud.reconcile.ownership import record_id

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from support.operatorproc import RBAC, USER
 
 NAME = "gpucloud-operator"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from support.accountrig import Rig as AccountRig
 from support.fakes import LoopClock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from itertools import count
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 
 ROOTS = {
     "configmaps": "/api/v1/namespaces/team/configmaps",

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Look, let go if asked to, and say what is left."""
     # Only now: kopf, which knows how to log in, takes half a second to import.
-    from gpucloud.engine.kube.client import KubeError  # noqa: PLC0415
+    from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster  # noqa: PLC0415
 
     try:

@@ -18,7 +18,7 @@ from gpucloud.engine.controller import controller
 from gpucloud.engine.controller.controller import Controller, Outcome
 from gpucloud.engine.kinds.gpucloudaccount import GpuCloudAccountReconciler
 from gpucloud.engine.kinds.preconditions import Preconditions
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.orphans.collector import OrphanCollector
 from gpucloud.reconcile.core import create
 from simulation.planting import Defect, named, replace

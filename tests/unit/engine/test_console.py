@@ -12,7 +12,7 @@ from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.cloud.account_session import Learned
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.kinds.registry import new_listers
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.manager.console import AT_ONCE, Console, ConsoleDeps
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.naming import external_name

@@ -10,7 +10,7 @@ import pytest
 
 from gpucloud.cloud.models import Listing
 from gpucloud.engine.cloud.operator_account import INTERVAL_SECONDS as CREDENTIALS_SECONDS
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.supervisor import TASKS

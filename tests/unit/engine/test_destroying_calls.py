@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.common import MOST_DESTROYING_CALLS
 from support.orderrig import ManyClusters, failed, history_over
 

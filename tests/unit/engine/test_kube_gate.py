@@ -8,7 +8,8 @@ import kopf
 import pytest
 from aiohttp import web
 
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.handlers.lifecycle import WRITES_IN_FLIGHT, gated
 
 OWNER = {"name": "train", "namespace": "team", "uid": "u-1", "resourceVersion": "7", "finalizers": []}
@@ -90,7 +91,7 @@ async def test_reading_needs_no_lease(server, kube_of, read):
 async def test_it_is_asked_when_the_pause_that_the_apiserver_wanted_is_over(server, kube_of):
     allowed = [True]
     kube = kube_of(lambda: allowed[0])
-    kube._quiet_until = asyncio.get_running_loop().time() + 0.2
+    kube._sender._quiet_until = asyncio.get_running_loop().time() + 0.2
     write = asyncio.create_task(kube.record_event("team", {}))
     await asyncio.sleep(0.05)
     allowed[0] = False

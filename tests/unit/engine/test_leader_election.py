@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, record_of
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.reconcile.lease import LeaseDurations, LeaseRecord

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.namespaces import REMEMBERED_SECONDS, Namespaces
 from support.fakes import HandClock
 

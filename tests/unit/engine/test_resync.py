@@ -7,7 +7,8 @@ import pytest
 from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.cache.store import Store
 from gpucloud.engine.cache.tombstones import REMEMBERED_SECONDS, Tombstones
-from gpucloud.engine.kube.client import KubeError, ListedVersions
+from gpucloud.engine.kube.client import ListedVersions
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.manager.health import LONGEST_STALENESS_SECONDS
 from gpucloud.engine.manager.resync import FIRST_LIST_SECONDS, INTERVAL_SECONDS, RETRY_SECONDS, Resync
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus

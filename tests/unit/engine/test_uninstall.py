@@ -8,7 +8,7 @@ import pytest
 
 from gpucloud.cli.operations import uninstall as module
 from gpucloud.cli.operations.uninstall import Left, NotDoneError, Policy, Uninstall, UninstallClient
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from support.kubeserver import Answering, NoConnection
 
 PLURALS = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpucloud.cloud import connection as connection_module
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.common import OWN_ACCOUNT
 from support.builders import an_order
 from support.fakes import a_resource

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.reader import open_reader
 from gpucloud.engine.cloud.configuration import client_options, credential
-from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.discovery import DiscoveryClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.definitions import DEFINITIONS
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.cloud.configuration import client_options, credential, intervals
 from gpucloud.engine.cloud.credentials import CredentialError, parse
 from gpucloud.engine.kinds.registry import OWNED, new_listers
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.collector import price_of
 from gpucloud.engine.runtime.clock import SystemClock

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.kube.client import KubeError
 from gpucloud.engine.kube.discovery import DiscoveryClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, GROUP, VERSION, ConditionType

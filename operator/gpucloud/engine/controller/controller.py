@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic
@@ -17,19 +16,21 @@ from gpucloud.engine.controller.edits import EditTraces
 from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer, backoff
 from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
+from gpucloud.engine.controller.status_reports import StatusReporter, names
 from gpucloud.engine.controller.urgency import urgent
-from gpucloud.engine.kube.client import KubeClient, KubeError
-from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
+from gpucloud.engine.kube.errors import KubeError
+from gpucloud.engine.kube.events import Event, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
 from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.reconciles import ReconcileResult, StatusWriteResult, controller_name
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
+    from gpucloud.engine.kube.client import KubeClient
     from gpucloud.engine.kube.event_recorder import EventRecorder
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.runtime.entropy import Entropy
@@ -42,7 +43,6 @@ log = structlog.get_logger("gpucloud.loop")
 LASTING_SECONDS = 5.0  # an informative change is written when it has lasted this long
 PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected soon, whose write includes it
 STALE_FACTS_SECONDS = 10.0  # older facts are gathered again before a call: the process may have been suspended
-BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listing that it needs has come or not
 MOST_REFUSALS = 3  # of writes with one cached version, before a resync: the watch should have delivered a newer one
 
@@ -93,6 +93,7 @@ class Controller(Generic[P, S, F]):
         self._pass_seconds = metrics.reconciles.seconds.labels(controller_name(kind))
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._edits = EditTraces(deps.tracer, self._entries, deps.clock, kind)
+        self._reporter = StatusReporter(deps.events, metrics, deps.clock)
         self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
 
     async def reconcile(self, key: Key) -> None:
@@ -113,7 +114,7 @@ class Controller(Generic[P, S, F]):
             if being_cancelled():
                 raise
             result = ReconcileResult.ERROR
-            log.exception("reconcile failed", **_names(key))
+            log.exception("reconcile failed", **names(key))
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # deleted meanwhile: drop what this reconcile has noted
             self.on_delete(key)
@@ -206,7 +207,7 @@ class Controller(Generic[P, S, F]):
         self._events.record(key.kind, stored.meta, event, lost)
         if stored.meta.deleted_at is not None:
             self._metrics.ended(key.kind, self._clock.wall() - stored.meta.deleted_at)
-        (log.warning if release.warning else log.info)("released", reason=release.reason, note=release.note, **_names(key))
+        (log.warning if release.warning else log.info)("released", reason=release.reason, note=release.note, **names(key))
 
     def _record_withheld(self, key: Key, plan: Plan[S]) -> None:
         """Log each action that --observe-only withholds once, so that people can count them."""
@@ -218,7 +219,7 @@ class Controller(Generic[P, S, F]):
         known.withheld = plan.withheld
         if known.withheld_logged != plan.withheld:
             known.withheld_logged = plan.withheld
-            log.info("withheld", would=plan.withheld, **_names(key))
+            log.info("withheld", would=plan.withheld, **names(key))
 
     def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
         """Return when to write the new status: now if it is urgent, later if it only informs; None if it is unchanged."""
@@ -259,7 +260,8 @@ class Controller(Generic[P, S, F]):
                 self._outdated()
                 self._queue.add(key, Lane.PEOPLE)
         announces = plan.action is not None or plan.records_order
-        self._report(key, stored, status, announces=announces)
+        self._edits.written(stored, status)
+        self._reporter.written(key, stored, status, announces=announces)
         if announces:
             self._queue.add(key, Lane.ANNOUNCED)
         if (cached := self._reconciler.store.get(key.uid)) is not None and cached.status != status:
@@ -269,12 +271,8 @@ class Controller(Generic[P, S, F]):
     def _judge_write(self, key: Key, status: S, document: dict[str, Any], shown: S) -> None:
         """Slow down the writes if this one had no effect, or if somebody undid the same write before."""
         times = self._known(key.uid).undone = self._pacer.judge(key.uid, document, shown == status, self._clock.mono())
-        if not times:
-            return
-        self._metrics.undone_writes.labels(key.kind).inc()
-        if times == 1:
-            differ = [name for name in type(status).model_fields if getattr(status, name) != getattr(shown, name)]
-            log.warning("a status write was undone; it is repeated ever more slowly", fields=differ, **_names(key))
+        if times:
+            self._reporter.undone(key, status, shown, times)
 
     async def _tell_undone(self, key: Key, stored: CachedObject[P, S]) -> None:
         """Record an Event that names who undid the last writes. Right before the next one: that takes the fields back."""
@@ -283,22 +281,6 @@ class Controller(Generic[P, S, F]):
         except KubeError:  # it only informs, so it holds no write up
             return
         self._events.record(key.kind, stored.meta, undone.event(key, fresh["metadata"].get("managedFields") or ()))
-
-    def _report(self, key: Key, stored: CachedObject[P, S], status: S, *, announces: bool) -> None:
-        before, after = stored.status.conditions, status.conditions
-        self._metrics.changed(key.kind, before, after)
-        self._edits.written(stored, status)
-        taken = adoptions(stored.status, status)
-        changed = status_changes(before, after, announces=announces)
-        for event in (*taken, *(one for one in changed if not (taken and one.reason == Reason.ADOPTED))):
-            self._events.record(key.kind, stored.meta, event)
-        self._events.flush(key.uid)
-        now, was = find(after, ConditionType.READY), find(before, ConditionType.READY)
-        if now is not None and (was is None or (was.status, was.reason) != (now.status, now.reason)):
-            if now.status == "True" and (was is None or was.reason in BEFORE_FIRST_READY):
-                born = datetime.fromisoformat(stored.raw_meta["creationTimestamp"])
-                self._metrics.time_to_ready.labels(key.kind).observe((self._clock.wall() - born).total_seconds())
-            log.info("verdict", ready=now.status, reason=now.reason, message=now.message, **_names(key))
 
     async def _is_confirmed(self, key: Key, stored: CachedObject[P, S]) -> bool:
         """Whether the apiserver has recently confirmed that the cached object is current; else read the object.
@@ -353,10 +335,10 @@ class Controller(Generic[P, S, F]):
         if error.gone or error.conflict:
             self._note_refusal(key.uid)
         if error.gone:
-            log.info("the object is gone", error=str(error), **_names(key))
+            log.info("the object is gone", error=str(error), **names(key))
             return  # wait for the DELETED event
         if not error.conflict:
-            log.warning("the apiserver did not take it", error=str(error), **_names(key))
+            log.warning("the apiserver did not take it", error=str(error), **names(key))
         self.retry_later(key)
 
     def withheld(self) -> Iterator[str]:
@@ -394,7 +376,3 @@ def _later(time: float | None, now: float) -> float | None:
 
 def _earliest(*times: float | None) -> float | None:
     return min((time for time in times if time is not None), default=None)
-
-
-def _names(key: Key) -> dict[str, str]:
-    return {"kind": key.kind, "namespace": key.namespace, "name": key.name, "uid": key.uid}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import deletion_guard
 from gpucloud.reconcile.deletion_guard import Rule, VmDeletion

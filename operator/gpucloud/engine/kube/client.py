@@ -1,30 +1,25 @@
 """Client of the Kubernetes API for status, finalizers, Secrets by name, Events and the Lease; kopf does the watching.
 
-``login`` returns the connection (server, TLS, token) that kopf's login found. It is called again after a 401, so that a rotated
-token is picked up.
+One request is sent as ``sending`` says.
 """
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.engine.kube.documents import encoded, parsed
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.paths import EVENTS, LEASES, core_path, list_paths, object_path
-from gpucloud.engine.kube.transport import Connection, HttpKubeTransport, KubeAnswer, KubeTransport, NoAnswer
-from gpucloud.engine.runtime.supervisor import being_cancelled
-from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
+from gpucloud.engine.kube.sending import KubeSender
+from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER, FINALIZER, GROUP, SECRET_FINALIZER, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-CALL_SECONDS = 30.0
-REQUESTS_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
+    from gpucloud.engine.kube.transport import Connection, KubeTransport
+
 PAGE = 500
-NO_DEFINITION = "NoDefinition"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -33,30 +28,6 @@ class ListedVersions:
     """The resourceVersion of each listed object by UID, from consistent lists; 0 if the apiserver sends none."""
 
     versions: Mapping[str, int]
-
-
-class KubeError(Exception):
-    """The apiserver answered with an error, or (status 0) did not answer."""
-
-    def __init__(self, status: int, reason: str, message: str) -> None:
-        super().__init__(f"{status} {reason}: {message[:500]}" if status else f"{message[:500]} ({reason})")
-        self.status = status
-        self.reason = reason
-
-    @property
-    def gone(self) -> bool:
-        """Whether the object was deleted, or another object has its name now. That its kind is unknown says nothing of it."""
-        return self.status in {404, 410} and not self.undefined
-
-    @property
-    def undefined(self) -> bool:
-        """Whether the apiserver does not know the kind that was asked for: our definitions are missing, or not served yet."""
-        return self.reason == NO_DEFINITION
-
-    @property
-    def conflict(self) -> bool:
-        """Whether the object has changed since it was read."""
-        return self.status == 409
 
 
 class KubeClient:
@@ -68,12 +39,7 @@ class KubeClient:
         may_write: Callable[[], bool] = lambda: True,
         transport: KubeTransport | None = None,
     ) -> None:
-        self._login = login
-        self._may_write = may_write
-        self._transport: KubeTransport = HttpKubeTransport() if transport is None else transport
-        self._authorization: dict[str, str] | None = None
-        self._gate = asyncio.Semaphore(REQUESTS_IN_FLIGHT)
-        self._quiet_until = 0.0
+        self._sender = KubeSender(login, may_write, transport)
         self._under_way = 0  # calls but those of Events
 
     @property
@@ -83,8 +49,7 @@ class KubeClient:
 
     async def aclose(self) -> None:
         """Close the transport."""
-        await self._transport.aclose()
-        self._authorization = None
+        await self._sender.aclose()
 
     async def replace_status(
         self, plural: str, kind: str, owner: Mapping[str, Any], status: Mapping[str, Any]
@@ -254,7 +219,7 @@ class KubeClient:
 
     async def record_event(self, namespace: str, event: Mapping[str, Any]) -> None:
         """Create one events.k8s.io/v1 Event."""
-        await self._exchange("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
+        await self._sender.send("POST", f"{EVENTS}/{quote(namespace, safe='')}/events", event)
 
     async def repeat_event(self, event: Mapping[str, Any], series: Mapping[str, Any]) -> None:
         """Update the count and the last time of a repeated Event.
@@ -264,7 +229,7 @@ class KubeClient:
         """
         meta = event["metadata"]
         path = f"{EVENTS}/{quote(meta['namespace'], safe='')}/events/{quote(meta['name'], safe='')}"
-        await self._exchange("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
+        await self._sender.send("PATCH", path, {"series": series}, content_type="application/merge-patch+json")
 
     async def lease(self, namespace: str, name: str) -> dict[str, Any] | None:
         """Return a Lease; None if it does not exist.
@@ -320,65 +285,9 @@ class KubeClient:
         """
         self._under_way += 1
         try:
-            return await self._exchange(method, path, body, **kinds)
+            return await self._sender.send(method, path, body, **kinds)
         finally:
             self._under_way -= 1
-
-    async def _exchange(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        content_type: str = "application/json",
-        accept: str = "application/json",
-    ) -> Any:
-        sent = {"Content-Type": content_type, "Accept": accept}
-        data = None if body is None else encoded(body)
-        async with self._gate:
-            authorization = self._authorization or self._log_in()
-            answer = await self._send(method, path, data, sent | authorization)
-            if answer.status == 401:  # the token was rotated: log in again once, for all calls that got a 401
-                renewed = self._log_in() if self._authorization is authorization else self._authorization
-                answer = await self._send(method, path, data, sent | (renewed or {}))
-        document = parsed(answer.text)
-        if not 200 <= answer.status < 300:  # redirects are not followed, and their empty answers are no objects
-            raise _refusal(answer, document or {}, path)
-        if document is None:  # a proxy's page, or an answer cut short: a write may have been carried out
-            raise KubeError(0, "Malformed", f"{method} {path.split('?', maxsplit=1)[0]}: the answer is no object")
-        return document
-
-    def _log_in(self) -> dict[str, str]:
-        """Read the credentials again."""
-        connection = self._login()
-        self._authorization = connection.as_http_headers()
-        self._transport.connect(connection)
-        return self._authorization
-
-    async def _send(self, method: str, path: str, data: str | None, headers: dict[str, str]) -> KubeAnswer:
-        if (pause := self._quiet_until - _now()) > 0:
-            await asyncio.sleep(pause)
-        if method != "GET" and not self._may_write():
-            raise KubeError(0, "NotLeading", "this operator does not hold the Lease; nothing was written")
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                answer = await self._transport.request(method, path, body=data, headers=headers)
-        except (TimeoutError, OSError, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and being_cancelled():
-                raise
-            reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
-            raise KubeError(0, reason, f"{method} {path.split('?', maxsplit=1)[0]} got no answer") from error
-        if answer.status == 429:  # it applies to all calls of this client
-            self._quiet_until = _now() + answer.asked_pause
-        return answer
-
-
-def _refusal(answer: KubeAnswer, document: dict[str, Any], path: str) -> KubeError:
-    """Return the error of an answer. A 404 that is no document is of an apiserver without the resource."""
-    if answer.status == HTTPStatus.NOT_FOUND and not document and path.startswith(f"/apis/{GROUP}/"):
-        words = f"the apiserver does not know this resource; install the custom resource definitions: {APPLY_CRDS}"
-        return KubeError(answer.status, NO_DEFINITION, words)
-    return KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
 
 
 def versioned(found: dict[str, Any]) -> dict[str, Any]:
@@ -394,7 +303,3 @@ def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
     if items is not None and not isinstance(items, list):
         raise KubeError(0, "Malformed", "the answer is no list")
     return items or []
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import GROUP, VERSION
 
 

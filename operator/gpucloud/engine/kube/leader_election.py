@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.kinds.meta import PART_OF
 from gpucloud.reconcile.lease import ElectionState, LeaseDurations, LeaseRecord, Step, decide

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import quote
 
-from gpucloud.engine.kube.client import KubeError, versioned
+from gpucloud.engine.kube.client import versioned
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.gpuvm import KIND
 from gpucloud.kinds.meta import API_VERSION, FIELD_MANAGER
 

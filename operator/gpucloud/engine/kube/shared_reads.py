@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

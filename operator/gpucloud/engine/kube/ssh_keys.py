@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.reconcile.facts import KeyTrouble, SSHKeys
 from gpucloud.reconcile.text import listed
 

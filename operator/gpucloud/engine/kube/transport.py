@@ -1,7 +1,7 @@
 """Transport of requests to the apiserver: the port ``KubeTransport``, and its implementation over HTTP.
 
 A transport sends one request and returns its answer, without retries. Login, pauses, the limit on concurrent requests and
-the Lease check are in ``KubeClient``.
+the Lease check are in ``KubeSender``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import APPLY_CRDS
 
 if TYPE_CHECKING:

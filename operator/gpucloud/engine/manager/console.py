@@ -17,7 +17,7 @@ import structlog
 from aiohttp import web
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.manager import reads
 from gpucloud.engine.manager.listening import listen
 from gpucloud.kinds import gpucloudaccount, gpuvm

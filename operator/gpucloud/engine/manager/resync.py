@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.runtime.workqueue import Key
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import structlog
 from gpucloud.cloud.errors import CloudError, ErrorKind, one_line
 from gpucloud.engine.cloud.port import Change, Precondition, Purpose
 from gpucloud.engine.kinds import registry
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.orphans import scan
 from gpucloud.engine.orphans.scan import Place, ScanResult, place_of

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Verb

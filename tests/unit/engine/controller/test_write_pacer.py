@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gpucloud.engine.controller.pacing import BACKOFF_SECONDS, BURST, SECONDS_PER_WRITE, WritePacer
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.runtime.workqueue import Lane
 from gpucloud.kinds.model import Condition
 from gpucloud.reconcile.facts import Verb

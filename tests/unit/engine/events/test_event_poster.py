@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.engine.kube import event_poster
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.events import Event
 from support.builders import UID, an_object

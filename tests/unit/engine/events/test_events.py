@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gpucloud.engine.kube import event_poster, event_recorder
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_cause
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus

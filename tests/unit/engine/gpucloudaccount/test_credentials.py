@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.options import ApiKey
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.facts import UnknownReason
 from support.accountrig import ENDPOINTS, FORBIDDEN, PROVEN

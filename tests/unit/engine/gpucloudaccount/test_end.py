@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import SECRET_FINALIZER
 from gpucloud.reconcile.facts import Verb
 from support.fakes import GOING, a_secret

@@ -8,7 +8,7 @@ import pytest
 
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.kinds.gpuoffer.publisher import RETRY_SECONDS
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.common import OWN_ACCOUNT
 from support.fakes import GOING
 from support.offerrig import INTERVAL, place

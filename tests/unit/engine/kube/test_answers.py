@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gpucloud.engine.kube import client as module
-from gpucloud.engine.kube.client import CALL_SECONDS, KubeClient, KubeError
+from gpucloud.engine.kube import sending as module
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.other_operators import held_leases
+from gpucloud.engine.kube.sending import CALL_SECONDS
 from gpucloud.engine.kube.transport import NoAnswer
 from support.kubeserver import OWNER, Answering, Connection, NoConnection, Silent
 

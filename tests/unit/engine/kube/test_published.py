@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.published import NotCurrentError, NotOwnedError, Publication, Publications
 from support.builders import UID, an_object
 from support.ownedobjects import OwnedObjects

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from support.kubeserver import ITEM, OWNER
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gpucloud.engine.kube.client import KubeClient, KubeError
+from gpucloud.engine.kube.client import KubeClient
+from gpucloud.engine.kube.errors import KubeError
 
 HELD = "gpucloud.dev/credentials-in-use"
 SECRET = "/api/v1/namespaces/team/secrets/key"

@@ -14,7 +14,7 @@ from gpucloud.engine.cloud.accounts import Account
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
 from gpucloud.engine.kinds.gpucloudaccount.sharing import SecretSharing
 from gpucloud.engine.kinds.order_tracking import OrderTracker
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.gpucloudaccount import (

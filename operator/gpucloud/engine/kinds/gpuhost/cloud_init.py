@@ -9,7 +9,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING
 
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.gpuhost import CloudInit
 

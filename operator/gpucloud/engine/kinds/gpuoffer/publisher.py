@@ -16,7 +16,7 @@ import structlog
 from gpucloud.cloud.errors import CloudError
 from gpucloud.engine.kinds.gpuoffer.look import is_transient, look
 from gpucloud.engine.kinds.gpuoffer.resources import OfferResources
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.gpuoffer import PLURAL

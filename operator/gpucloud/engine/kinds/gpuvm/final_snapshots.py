@@ -11,7 +11,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cloud.listings import as_recorded
 from gpucloud.engine.kinds import request
 from gpucloud.engine.kinds.dependents import is_final_snapshot
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.common import OWN_ACCOUNT, DeletionPolicy

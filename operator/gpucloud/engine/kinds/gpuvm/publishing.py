@@ -8,7 +8,7 @@ import structlog
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.kinds import request
-from gpucloud.engine.kube.client import KubeError
+from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.kube.published import NotCurrentError, NotOwnedError, Publication, Publications
 from gpucloud.kinds.connection import SSH_PORT, PortProtocol
