@@ -1,12 +1,11 @@
 """Base reconciler of GpuVM, GpuVpc and GpuSnapshot: gathers facts, sends calls, keeps claims, watches and orders.
 
-The reconciler of a kind adds the identity of an object's resource, further watches, the kind's own facts, and the calls.
+``CloudKind`` is what the reconciler of a kind adds.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
@@ -14,6 +13,7 @@ from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import request, sharing
 from gpucloud.engine.kinds.account_choice import AccountChoice
+from gpucloud.engine.kinds.cloud_kind import CloudKind, F, P, S
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -23,7 +23,7 @@ from gpucloud.engine.kinds.searches import Searches
 from gpucloud.engine.kinds.sending import Sender
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, AdoptingSpec, Adoption, CloudStatus, OrderState
+from gpucloud.kinds.common import DEFAULT_ACCOUNT, Adoption, OrderState
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.reconcile import adoption, naming, unreadable
 from gpucloud.reconcile import order as orders
@@ -31,12 +31,11 @@ from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.core.create import is_free
-from gpucloud.reconcile.core.facts import CloudFacts, Subject
 from gpucloud.reconcile.core.plan_status import keep_record
 from gpucloud.reconcile.evidence import Proofs
 from gpucloud.reconcile.facts import ListingPace, Present, Verb
 from gpucloud.reconcile.naming import Identity
-from gpucloud.reconcile.placement import Placement, claimed_identity
+from gpucloud.reconcile.placement import claimed_identity
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -46,29 +45,14 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.deps import ReconcilerDeps
-    from gpucloud.engine.kinds.indexes import Reference
-    from gpucloud.engine.kinds.request import Request
     from gpucloud.engine.kube.events import Event
     from gpucloud.kinds.common import Order
-    from gpucloud.kinds.meta import Reason
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.plan import Plan
 
-P = TypeVar("P", bound=AdoptingSpec)
-S = TypeVar("S", bound=CloudStatus)
-F = TypeVar("F", bound=CloudFacts[Any, Any, Any])
 
-
-class CloudReconciler(ABC, Generic[P, S, F]):
+class CloudReconciler(CloudKind[P, S, F]):
     """Reconciler of the objects of one kind that stand for a cloud resource."""
-
-    kind: ClassVar[str]
-    plural: ClassVar[str]
-    inventory_name: ClassVar[str]  # of the session's inventory that lists the kind's resources
-    subject: ClassVar[Subject]
-    success_events: ClassVar[Mapping[Verb, tuple[Reason, str]]]  # reason and note after a success; {name}: the resource
-    failed: ClassVar[Mapping[Verb, Reason]]
-    delayed_verbs: ClassVar[frozenset[Verb]] = frozenset()  # calls whose effect only a listing some seconds later can show
 
     def __init__(self, deps: ReconcilerDeps, store: Store[P, S]) -> None:
         self.store = store
@@ -82,30 +66,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         self._observer = Observer(self, deps, self._tracker, self._searches)
         self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
-    @abstractmethod
-    def identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
-        """Return the identity of the object's resource; None while it is unknown."""
-
-    def references(self, spec: P) -> Iterator[Reference]:  # noqa: ARG002 - a kind may have some
-        """Yield the objects that the spec refers to, beside its account; a change of one wakes the object."""
-        return iter(())
-
-    @abstractmethod
-    def dependents(self, stored: CachedObject[P, S], spec: P) -> Iterator[str]:
-        """Yield the objects that still need the resource of an object that is being deleted, as messages name them."""
-
-    def may_be_destroyed(self, stored: CachedObject[P, S]) -> bool:
-        """Whether the object's resource may be destroyed soon, so that its dependents count."""
-        return stored.meta.deleting
-
-    def watches(self, stored: CachedObject[P, S], spec: P) -> Mapping[str, Identity]:  # noqa: ARG002 - a kind may need them
-        """Return further identities that the object watches, by name of the inventory."""
-        return {}
-
-    @abstractmethod
-    def facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, common: dict[str, Any]) -> F:
-        """Return the kind's facts, which include the common ones. A query without I/O."""
-
     def account(self, stored: CachedObject[P, S], spec: P) -> ResolvedAccount:
         """Return the account with which the object's resource is looked for and acted upon now. A query."""
         return self._choice.account(stored, spec)
@@ -113,14 +73,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
     def observe(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> Observed:
         """Take in what status and listings say of the object's resource; return what is known now."""
         return self._observer.observe(stored, spec, account)
-
-    async def complete(self, facts: F, stored: CachedObject[P, S], account: ResolvedAccount) -> F:  # noqa: ARG002 - as above
-        """Add the facts that only a creation needs; may read from the apiserver."""
-        return facts
-
-    @abstractmethod
-    def decide_kind(self, facts: F) -> Plan[S]:
-        """Return the kind's decision. A query."""
 
     def proofs(self, stored: CachedObject[P, S], spec: P, here: Identity, found: Observation[Any]) -> Proofs:
         """Return the proofs that a record is this object's resource. A resource that another object claims is not adopted."""
@@ -148,30 +100,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
         if spec.adoption is Adoption.NEVER or stored.meta.deleting or not self._deps.synced():
             return False
         return sharing.adoption(self._deps.objects, spec, self.subject, here.name, self.account(stored, spec)) is None
-
-    @abstractmethod
-    def likeness(self, status: S, record: Any) -> Likeness:
-        """Compare a record under a chosen name with the resource that status describes."""
-
-    @abstractmethod
-    def chooses_name(self, spec: P) -> bool:
-        """Whether the spec sets the name of the resource in the cloud."""
-
-    @abstractmethod
-    def desired_identity(self, stored: CachedObject[P, S], spec: P) -> Identity | None:
-        """Return the identity that the spec asks for; None while it is unknown."""
-
-    @abstractmethod
-    def requests(self, facts: F, verb: Verb, targets: tuple[str, ...]) -> Iterator[Request]:
-        """Yield the calls of a plan's action, nearly always one.
-
-        Raises:
-            CloudError: a call breaks a rule of the cloud's API, so it cannot be sent.
-        """
-
-    def placement(self, facts: F, answer: Any) -> Placement:  # noqa: ARG002 - a kind may need them
-        """Return what the answer to a creating call says of where the resource is."""
-        return Placement()
 
     def on_update(self, stored: CachedObject[P, S]) -> None:
         """Update the object's references, claim and watches; wake the objects that depend on it."""
@@ -313,10 +241,6 @@ class CloudReconciler(ABC, Generic[P, S, F]):
             return None
         account = self.account(stored, stored.spec)
         return self._observed_facts(stored, stored.spec, account)
-
-    def admit_deletion(self, facts: F) -> bool:  # noqa: ARG002 - a kind may have a deletion guard
-        """Count the destruction of the object's resource if the deletion guard admits it; return whether it does."""
-        return True
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; wake the objects that waited for it."""
