@@ -200,3 +200,26 @@ def test_how_long_a_server_asks_to_be_left_alone(said, pause):
 
 def test_silence_is_an_outage_too():
     assert isinstance(UnansweredError("no answer", "try again."), TransientError)
+
+
+WRONG_WORDS = [
+    (("orphans",), "/api/v1/namespaces/kube-system", "you may not read"),
+    (("version",), "/version", "does not say"),
+    (("doctor",), "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "may not"),
+    (("doctor",), "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "not installed"),
+]
+
+
+@pytest.mark.parametrize(("words", "path", "wrong"), WRONG_WORDS)
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_what_cannot_be_answered_now_is_neither_forbidden_nor_missing(api, plugin, status, words, path, wrong):
+    api.refused[path] = status
+    code, out, err = plugin(*words)
+    assert (code, "cannot" in err, err.rstrip().endswith("try again.")) == (1, True, True)
+    assert wrong not in out + err
+
+
+@pytest.mark.parametrize(("words", "path"), [(words, path) for words, path, _ in WRONG_WORDS])
+def test_what_is_forbidden_ends_no_look_at_the_rest(api, plugin, words, path):
+    api.refused[path] = 403
+    assert not plugin(*words)[2].rstrip().endswith("try again.")

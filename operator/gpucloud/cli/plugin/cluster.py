@@ -182,7 +182,11 @@ class Cluster:
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
     def may(self, right: Right, namespace: str) -> bool:
-        """Whether the user may do this here."""
+        """Whether the user may do this here.
+
+        Raises:
+            TransientError: the apiserver cannot answer now.
+        """
         attributes = {"verb": right.verb, "resource": right.resource, "group": right.group, "namespace": namespace}
         if right.name:
             attributes["name"] = right.name
@@ -193,7 +197,9 @@ class Cluster:
         }
         try:
             answer = self.api.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", None, body)
-        except RefusedError:
+        except RefusedError as error:
+            if error.is_transient:
+                raise _busy(error, f"ask whether you may {right.verb} {right.resource}") from None
             return False
         return bool((answer.get("status") or {}).get("allowed"))
 
@@ -207,10 +213,16 @@ class Cluster:
         return clean(str(((answer.get("status") or {}).get("userInfo") or {}).get("username", "")))
 
     def read(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-        """Anything else, or None when it is not there or may not be seen."""
+        """Anything else, or None when it is not there or may not be seen.
+
+        Raises:
+            TransientError: the apiserver cannot answer now, which says neither of the two.
+        """
         try:
             return self.api.call("GET", path, query)
-        except RefusedError:
+        except RefusedError as error:
+            if error.is_transient:
+                raise _busy(error, f"read {path}") from None
             return None
 
     def listed(self, what: str, path: str, query: Mapping[str, str] | None = None) -> list[dict[str, Any]] | None:
@@ -227,9 +239,16 @@ class Cluster:
             self.api.call("GET", f"/api/v1/namespaces/{quote(name, safe='')}")
         except RefusedError as error:
             if error.status == 404:
-                listed = self.listed("namespaces", "/api/v1/namespaces") or ()
-                return tuple(str(item["metadata"]["name"]) for item in listed)
+                return self._namespaces()
         return None
+
+    def _namespaces(self) -> tuple[str, ...]:
+        """The namespaces that can be listed; they only make a suggestion."""
+        try:
+            listed = self.listed("namespaces", "/api/v1/namespaces") or ()
+        except TransientError:
+            return ()
+        return tuple(str(item["metadata"]["name"]) for item in listed)
 
     def check_namespace(self, name: str) -> None:
         """Look for a namespace, after nothing was found in it.
@@ -308,6 +327,11 @@ def _no_selector(selector: str, error: RefusedError) -> PluginError:
 
 def _right(verb: str, kind: str) -> Right:
     return Right(verb, KINDS[kind].plural)
+
+
+def _busy(error: RefusedError, what: str) -> TransientError:
+    """The apiserver cannot answer now."""
+    return TransientError(f"cannot {what}: {str(error).rstrip('.')}: try again.", error.pause)
 
 
 def _refusal(error: RefusedError, what: str, namespace: str | None, right: Right) -> PluginError:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from gpucloud.cli.plugin import creating, offering, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
-from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line, table
@@ -108,7 +108,10 @@ def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:
     """What the operator has published for the account; nothing where that may not be seen."""
     path = f"/apis/{API_VERSION}/namespaces/{quote(here.namespace, safe='')}/gpuoffers"
     name = DEFAULT_ACCOUNT if account is None else account.key.name
-    return offering.published(here.listed("gpuoffers", path) or (), name)
+    try:
+        return offering.published(here.listed("gpuoffers", path) or (), name)
+    except TransientError:
+        return []
 
 
 def _things(here: Cluster, kind: str) -> tuple[Thing, ...] | None:
