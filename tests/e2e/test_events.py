@@ -53,8 +53,14 @@ def test_describe_tells_a_life_in_order_with_its_causes(here, sim, operator):
     assert described(here, *vm)[-2][-1].endswith(": spec.powerState is Stopped.")
 
     here.delete(*vm)
-    events = [item for item in here.list("events.events.k8s.io") if item["regarding"]["name"] == "train"]
-    assert [item["reason"] for item in events][-2:] == ["Destroyed", "Gone"]
+
+    def told():
+        return [item for item in here.list("events.events.k8s.io") if item["regarding"]["name"] == "train"]
+
+    eventually(
+        lambda: [item["reason"] for item in told()][-2:] == ["Destroyed", "Gone"], what="the last one, which outlives it"
+    )
+    events = told()
     assert events == sorted(events, key=lambda item: item["eventTime"]), "a list by name is a list by time"
 
 
