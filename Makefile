@@ -92,7 +92,7 @@ test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli
 	-$(RUN)/python -m promtool
 	$(RUN)/python -m controlplane ensure
-	$(PYTEST) -n 4 --dist worksteal --ignore tests/packages
+	$(PYTEST) -n 5 --dist worksteal --ignore tests/packages
 
 test-packages: $(READY) ## the wheel without extras and the plugin, built in a fresh clone
 	$(RUN)/python -m controlplane ensure

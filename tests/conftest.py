@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.rights import PLUGIN, RightsOfARun
+from support.shares import PLUGIN as SHARES
+from support.shares import SharesOfARun
 
 # How long an example takes says how busy the machine is, and how many are drawn in vain how lucky the seed is; no more.
 CHANCE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -26,6 +28,7 @@ def pytest_configure(config):
     """Children must be stopped by an interrupt even where a shell started us in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(RightsOfARun(), PLUGIN)
+    config.pluginmanager.register(SharesOfARun(), SHARES)
 
 
 @pytest.hookimpl(wrapper=True)
