@@ -12,7 +12,11 @@ CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # Temporary files, uv's locks among them, live in a folder of its own, which goes with the command, interrupted or not.
 TIDY = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT
 # What one worker of a run has compiled no other one compiles again, whatever the shell says.
-PYTEST = $(TIDY) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= $(RUN)/python -m pytest
+PYTEST = $(TIDY) && $(INTERRUPTED) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= run $(RUN)/python -m pytest
+# A signal to make, or to all that it began, interrupts a run as Ctrl-C does. A shell with the run in the foreground would end
+# without it, and remove the folder of a run that goes on.
+INTERRUPTED = run() { set -m; "$$@" & p=$$!; set +m; trap 'kill -INT -- "-$$p"' HUP INT TERM; \
+  while wait "$$p"; code=$$?; kill -0 "$$p" 2>/dev/null; do :; done; return "$$code"; }
 
 .PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
