@@ -56,7 +56,7 @@ def test_what_is_exported_is_adopted_and_nothing_is_changed(here, plugin, sim, o
 
 
 def test_a_vm_that_is_being_stopped_gets_no_object_that_starts_it_again(here, plugin, sim, operator):
-    sim.turn(stop_seconds=6)
+    sim.turn(stop_seconds=3600)  # until it is forced: the plugin may take its time
     sim.create_vm("old")
     sim.force("old", "ONLINE")
     operator(**FLAGS)
@@ -68,6 +68,7 @@ def test_a_vm_that_is_being_stopped_gets_no_object_that_starts_it_again(here, pl
     done = plugin("export", "--kind", "gvm", **there)
     assert (done.returncode, done.stdout) == (0, "")
     assert "wait until it is ONLINE or OFFLINE" in done.stderr
+    sim.force("old", "OFFLINE")
     last = sim.control("ledger")["last"]
     exported = eventually(lambda: plugin("export", "--kind", "gvm", **there).stdout, what="the VM to be off")
     here.ok("apply", "-f", "-", stdin=exported)
