@@ -145,6 +145,12 @@ DELETION = {
         ),
         status={"held_secrets": (SECRET,), "users": 2},
     ),
+    "used by what is at another endpoint: what ends the wait is said": a_row(
+        "all are being deleted, and this one can never be from here",
+        {"meta": GOING, "secret": HELD, "users": (VM,), "users_elsewhere": {VM: "prod"}},
+        Reason.DELETION_BLOCKED,
+        says=f"{VM} was ordered at endpoint 'prod': leave it there with spec.deletion.policy: Retain.",
+    ),
     "used by many: the first are named, and a command lists all": a_row(
         "a command that deletes five of seven ends no wait",
         {

@@ -13,7 +13,7 @@ from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
-from gpucloud.reconcile.text import NAMED, listed, quoted
+from gpucloud.reconcile.text import NAMED, either, listed, quoted
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
@@ -54,18 +54,27 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
         return None
     needed = secret_unusable(f)
     words = f"Still used by {listed(f.users)}. The account is deleted after its last user."
-    lacks = f" {BEGUN}" if needed is None and not f.users_to_delete else "" if needed is None else f" {needed.message}"
+    begun = "" if f.users_to_delete or f.users_elsewhere else f" {BEGUN}"
+    lacks = begun if needed is None else f" {needed.message}"
     return working(Reason.DELETION_BLOCKED, f"{words}{lacks}{_way_out(f)}")  # a command at the end, where it can be copied
 
 
 def _way_out(f: AccountStateFacts) -> str:
     """Return how to end the wait. What waits for the account does not end by itself, as nothing is created with it any more."""
     if not f.users_to_delete:
-        return ""
+        return _from_elsewhere(f)
     namespace, destroys = f"--namespace={f.meta.namespace}", "destroys their cloud resources, unless retained"
     if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
         return f" Delete them all ({destroys}). To list them: kubectl get gpucloud {namespace} {ACCOUNTS}"
     return f" Delete them, too ({destroys}): kubectl delete {' '.join(f.users_to_delete)} {namespace}"
+
+
+def _from_elsewhere(f: AccountStateFacts) -> str:
+    """Return how the deletion goes on of what was ordered at another endpoint, where this account destroys nothing."""
+    if not f.users_elsewhere:
+        return ""
+    there = either(sorted({repr(endpoint) for endpoint in f.users_elsewhere.values()}))
+    return f" {listed(tuple(f.users_elsewhere))} was ordered at endpoint {there}: leave it there with spec.deletion.policy: Retain."
 
 
 def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:
