@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 _INDENT = "  "  # of a command, in the text and as it is printed
 _TEXT = """
-Everything runs until Ctrl-C. Type these lines in another terminal, which you close at the end. There kubectl is then the one \
-of the demo, with the plugin and the demo's cluster; all other terminals keep yours.
+Everything runs until Ctrl-C. Type these lines in a second terminal. There kubectl and its plugin talk to the demo's cluster; \
+your other terminals are unchanged. Close it at the end.
 
 {exports}
 
@@ -24,11 +24,13 @@ To try:
   kubectl gpucloud start worker --wait
   kubectl gpucloud offers --available
 
-Delete all of it in one go, see that the cloud has no VM and no snapshot left ("vms":[] and "snapshots":[]), and bring it all \
-back:
+Delete all of it in one go. Then the cloud has no VM and no snapshot left ("vms":[] and "snapshots":[]):
 
   kubectl delete gpucloud --all
   curl {cloud}/_sim/world; echo
+
+Bring it all back:
+
   kubectl apply {manifests}
   kubectl wait gpucloud --all --for=condition=Ready --timeout=3m
 

@@ -51,8 +51,8 @@ class Story:
         """
         self._install()
         self._screen.say(
-            "All at once: an account, a VPC, a VM in it, a snapshot of that VM, a VM made from the snapshot. kubectl takes the "
-            "files by their names, so the VPC comes last. Nothing is bought yet: each object says what it waits for."
+            "All at once: an account, a VPC, a VM in it, a snapshot of that VM, a VM made from the snapshot. kubectl applies "
+            "the files in alphabetical order, so the VPC comes last. Nothing is bought yet: each object says what it waits for."
         )
         self._kubectl("apply", *MANIFESTS)
         self._until(lambda: self._reason(ACCOUNT) == "SecretNotFound", "the account waits for its Secret")

@@ -74,7 +74,8 @@ def _from_elsewhere(f: AccountStateFacts) -> str:
     if not f.users_elsewhere:
         return ""
     there = either(sorted({repr(endpoint) for endpoint in f.users_elsewhere.values()}))
-    return f" {listed(tuple(f.users_elsewhere))} was ordered at endpoint {there}: leave it there with spec.deletion.policy: Retain."
+    which = listed(tuple(f.users_elsewhere))
+    return f" {which} was ordered at endpoint {there}: leave it there with spec.deletion.policy: Retain."
 
 
 def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:

@@ -124,7 +124,7 @@ class GpuCloudAccountReconciler:
         """
         spec, meta = stored.spec, stored.meta
         if spec is None:
-            self._explain(stored, "its spec cannot be read; its own conditions say more.")
+            self._explain(stored, f"its spec cannot be read. What is wrong: {_describe(meta)}")
             return Unreadable(reading(self._deps.clock), KIND, meta, stored.status, stored.flaw)
         try:
             secret, credential, trouble = await self._secret(stored, spec)
@@ -254,7 +254,7 @@ class GpuCloudAccountReconciler:
         current = before.session if before is not None else None
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
-            words = f"it needs Secret {name!r} with a credential that can be used; its own conditions say more."
+            words = f"it needs Secret {name!r} with a credential that can be used. What is wrong: {_describe(meta)}"
             self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", blocker)
             return current
         label = _label(meta.namespace, meta.name)
@@ -389,3 +389,8 @@ def _learned(session: AccountSession, wall: Any) -> dict[str, Any]:
         "allowed": frozenset(learned.allowed),
         "token_expires_at": None if expires is None else wall + timedelta(seconds=int(expires)),
     }
+
+
+def _describe(meta: ObjectFacts) -> str:
+    """Return the command that shows an account's own conditions."""
+    return f"kubectl describe gpucloudaccount {meta.name} --namespace={meta.namespace}"
