@@ -74,6 +74,7 @@ UNSEEN = {
     "KubeError": "the apiserver's own words",
     "ConfigException": "the library's own, quoted by a ConfigError",
     "ConnectionError": "the library's words, framed by an UnansweredError",
+    "LostAnswerError": "its words stand before those of lost.not_created and lost.not_changed, in a PluginError",
     "TimeoutError": "the words of a socket, framed by an UnansweredError",
     "httpx.PoolTimeout": "failure_words.py has the words for it",
     "LoopEndedError": "the CloudError of a client that is closed takes its place",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, GROUP, PART_OF, VERSION
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gpucloud.cli.plugin.kube.access import Api
 
@@ -116,16 +117,12 @@ class Cluster:
         if not item.uid:
             raise unreadable(f"{key} with its UID")
         change = {**body, "metadata": {**body.get("metadata", {}), "uid": item.uid}}
-        REQUESTED.set(True)  # before the call, which may arrive although its answer does not
         try:
-            return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
+            with _lost_answers(f"change {key}", key):
+                return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            if error.status < SERVER_ERROR:
-                raise _refusal(error, f"change {key}", key.namespace, _right("patch", key.kind)) from None
-            why = lost.words_of(error, f"change {key}", key)
-        except UnansweredError as error:
-            if not error.sent:
-                raise
+            raise _refusal(error, f"change {key}", key.namespace, _right("patch", key.kind)) from None
+        except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
         if found is None or found.uid != item.uid or not lost.shows(found, change):
@@ -137,20 +134,16 @@ class Cluster:
         """Make an object. ``again`` is the way to repeat it after an answer that is lost."""
         body = {"apiVersion": API_VERSION, "kind": key.kind, "metadata": {"name": key.name}, "spec": spec}
         query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
-        REQUESTED.set(True)
         try:
-            return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
+            with _lost_answers(f"create {key}", key):
+                return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.status == 409 and "already exists" in str(error):
                 raise PluginError(_taken(key, self._look(key)[0], body)) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            if error.status < SERVER_ERROR:
-                raise _refusal(error, f"create {key}", key.namespace, _right("create", key.kind)) from None
-            why = lost.words_of(error, f"create {key}", key)
-        except UnansweredError as error:
-            if not error.sent:
-                raise
+            raise _refusal(error, f"create {key}", key.namespace, _right("create", key.kind)) from None
+        except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
         if found is None:
@@ -297,6 +290,27 @@ class Cluster:
             if not following:
                 return
             query = {**asked, "continue": following}
+
+
+@contextmanager
+def _lost_answers(what: str, key: Key) -> Iterator[None]:
+    """Send a write, whose answer may be lost.
+
+    Raises:
+        LostAnswerError: the write may have been carried out.
+        RefusedError, UnansweredError: it was not.
+    """
+    REQUESTED.set(True)  # before the call, which may arrive although its answer does not
+    try:
+        yield
+    except RefusedError as error:
+        if error.status < SERVER_ERROR:
+            raise
+        raise lost.LostAnswerError(lost.words_of(error, what, key)) from None
+    except UnansweredError as error:
+        if not error.sent:
+            raise
+        raise lost.LostAnswerError(error.why) from None
 
 
 def _path(kind: str, namespace: str | None, name: str = "") -> str:

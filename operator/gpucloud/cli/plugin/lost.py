@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 SAME_NAME = "under the same name"
 
 
+class LostAnswerError(Exception):
+    """A write may have been carried out, but its answer is lost; ``why``: without a full stop."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 def words_of(error: RefusedError, what: str, key: Key) -> str:
     """An error of the server that leaves open whether the write was carried out, without a full stop."""
     return f"the cluster answered with an error when asked to {what} in namespace {key.namespace!r} ({str(error).rstrip('.')})"
