@@ -172,6 +172,16 @@ def test_the_judge_looks_up_what_a_message_names(words, found):
 EXPLAINED = [row[part] for row in explanations().values() for part in ("meaning", "whatToDo")]
 
 
+NOTHING_TO_DO = re.compile(r"Nothing\b.*|Wait\.")
+
+
+@pytest.mark.parametrize("row", explanations().values(), ids=lambda row: row["reason"])
+def test_an_explained_reason_says_what_to_do(row):
+    what = row["whatToDo"]
+    settled = NOTHING_TO_DO.fullmatch(what) or "the message says" in what or judge.goes_on(what)
+    assert settled or judge.way_out(what), what
+
+
 def test_all_that_messages_name_exists():
     every = [*said(), *accepted(), *refusals(), *SOURCES, *REPORTS, *PARTS, *QUOTED, *texts(DONE, EVENT)]
     found = {words: unreal(words) for words in (*(item.words for item in every), *EXPLAINED)}

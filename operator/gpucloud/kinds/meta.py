@@ -60,7 +60,10 @@ class ConditionType(StrEnum):
 
 
 class Reason(StrEnum):
-    """Every reason that a condition or event may carry. Stable: adding is fine, renaming is a breaking change."""
+    """Every reason that a condition or event may carry. Stable: adding is fine, renaming is a breaking change.
+
+    What each means, and what to do, stands in ``explained``.
+    """
 
     # waiting for the operator
     PENDING = "Pending"

@@ -1,6 +1,6 @@
-"""Prints docs/reference/cli.md from the verbs, and the reasons that ``explain`` knows from docs/reference/status.md.
+"""Prints docs/reference/cli.md from the verbs; and what the reasons mean, as a table of status.md and for ``explain``.
 
-``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes both.
+``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes all three.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
 from gpucloud.cli.plugin.verbs.explain import REASONS
+from gpucloud.kinds.explained import EXPLAINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
 WIDTH = 120
+BEGIN = "<!-- reasons: printed from kinds/explained by `make crds` -->"
+END = "<!-- end of the reasons -->"
 PAGES = Path("docs/reference")  # of the checkout in which this is called
 
 
@@ -63,11 +66,19 @@ def _default(item: Parameter) -> str:
     return "required" if item.required else f"`{default}`" if default else ""
 
 
-def reasons(status: str) -> str:
-    """The table of reasons of docs/reference/status.md as JSON; links become the name of their page."""
-    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \|$", status.partition("## Reasons")[2], re.MULTILINE)
-    found = [dict(zip(("reason", "conditions", "meaning", "whatToDo"), map(_plain, row), strict=True)) for row in rows]
+def reasons() -> str:
+    """What the reasons mean, as JSON; links become the name of their page. The plugin reads it without the kinds."""
+    keys = ("reason", "conditions", "meaning", "whatToDo")
+    found = [dict(zip(keys, map(_plain, row), strict=True)) for row in EXPLAINED]
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def with_reasons(status: str) -> str:
+    """The page docs/reference/status.md with its table of reasons as the code has it."""
+    before, rest = status.split(BEGIN)
+    rows = ((f"`{row.reason}`", *row[1:]) for row in EXPLAINED)
+    printed = table(("Reason", "Conditions", "Meaning", "What to do"), rows)
+    return f"{before}{BEGIN}\n\n{printed}\n\n{END}{rest.split(END)[1]}"
 
 
 def _plain(cell: str) -> str:
@@ -75,8 +86,10 @@ def _plain(cell: str) -> str:
 
 
 def write() -> None:
-    """Write both files."""
-    REASONS.write_text(reasons((PAGES / "status.md").read_text(encoding="utf-8")), encoding="utf-8")
+    """Write all three files."""
+    status = PAGES / "status.md"
+    status.write_text(with_reasons(status.read_text(encoding="utf-8")), encoding="utf-8")
+    REASONS.write_text(reasons(), encoding="utf-8")
     (PAGES / "cli.md").write_text(page(), encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.kube.access import At
 
-REASONS = Path(__file__).parents[1] / "reasons.json"  # printed from docs/reference/status.md
+REASONS = Path(__file__).parents[1] / "reasons.json"  # printed from kinds/explained
 
 
 class Explanation(TypedDict):
