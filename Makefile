@@ -45,6 +45,7 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/mypy
 	$(RUN)/lint-imports --no-cache
 	$(RUN)/python -m prose
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --site-dir out/checked-site # links and anchors; --quiet would let broken ones pass
 	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference --schemas schemas
 	$(RUN)/python -m gpucloud crds --check $(CHART_CRDS)
 	$(RUN)/python -m chartfiles chart --check
@@ -132,7 +133,7 @@ messages: $(READY) ## print docs/reference/messages.md from the code and its tab
 	PYTHONPATH=tests $(RUN)/python -m support.messages
 
 docs: $(READY) ## the documentation as a site, in out/site
-	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build
 
 site: $(READY) ## add the documentation as VERSION=1.2 to the published site
 	$(if $(VERSION),,$(error make site needs VERSION=1.2))

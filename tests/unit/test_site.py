@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,17 +17,40 @@ ROOT = Path(__file__).parents[2]
 OUTWARD = re.compile(r"blob/main/([^\"#]+)")
 
 
-def test_the_site_builds_without_a_warning(tmp_path):
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+def built(folder, to):
+    """The exit code and the warnings of the command of ``make check``. With --quiet strict would count no warning."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(to)]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - our own
-    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    return done.returncode, [line for line in done.stderr.splitlines() if line.startswith(("WARNING", "ERROR"))]
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    assert built(ROOT, tmp_path) == (0, [])
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 30
     assert "Keep a Changelog" in (tmp_path / "changelog" / "index.html").read_text()
     outward = {path for page in pages for path in OUTWARD.findall(page.read_text())}
     assert outward, "some pages speak of files beside the documents"
     assert [path for path in sorted(outward) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "tutorial.md#no-such-heading", "#no-such-heading"])
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path, link):
+    for name in ("mkdocs.yml", "CHANGELOG.md", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    page = tmp_path / "docs" / "faq.md"
+    page.write_text(f"{page.read_text()}\n[a link]({link})\n")
+    code, warnings = built(tmp_path, tmp_path / "out")
+    assert (code != 0, len(warnings)) == (True, 1), warnings
+    assert link in warnings[0]
+
+
+def test_the_commands_that_check_links_are_not_quiet():
+    builds = [line for line in (ROOT / "Makefile").read_text().splitlines() if "mkdocs build" in line]
+    assert len(builds) == 2, "make check, and make docs"
+    assert not [line for line in builds if "--quiet " in line.partition("#")[0]], "strict counts no warning then"
 
 
 def test_a_version_is_added_to_the_published_site(tmp_path):
