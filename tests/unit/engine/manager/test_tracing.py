@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -169,3 +170,28 @@ def test_what_fails_is_an_error_and_says_why(spans, tracer):
     assert call.attributes["error.type"] == ErrorKind.OUTCOME_UNKNOWN
     assert call.events == (), "no traceback: it may quote what was sent"
     assert status.status.status_code is StatusCode.ERROR
+
+
+QUOTED = "no CreateServer for [redacted]"
+FAILURES = [
+    (503, ErrorKind.UNAVAILABLE, QUOTED, "the cloud's own words, without the credential"),
+    (422, ErrorKind.INVALID, QUOTED, "it refuses the order"),
+    (429, ErrorKind.THROTTLED, QUOTED, "it asks for a pause"),
+    (httpx.ReadTimeout(f"late: {OWN}"), ErrorKind.OUTCOME_UNKNOWN, "no whole answer came in time", "it does not answer"),
+    (httpx.ConnectError(f"no way: {OWN}"), ErrorKind.NOT_SENT, "no connection to the cloud", "it cannot be reached"),
+]
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("failure", FAILURES, ids=[row[3] for row in FAILURES])
+async def test_a_call_that_the_cloud_fails_is_an_error_without_a_secret(rig, spans, tracer, failure):
+    answer, kind, says, why = failure
+    it = await rig(tracer=tracer)
+    it.cloud.refuse("CreateServer", answer)
+    await asyncio.sleep(5)
+    it.show("GpuVM", meta={"generation": 1})
+    await asyncio.sleep(10)
+    call = next(span for span in spans.get_finished_spans() if span.name == "CreateServer")
+    assert (call.status.status_code, call.attributes["error.type"]) == (StatusCode.ERROR, kind), why
+    assert call.status.description.startswith(says), why
+    assert not [span.name for span in spans.get_finished_spans() if OWN in span.to_json()]
