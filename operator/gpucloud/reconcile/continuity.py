@@ -51,7 +51,7 @@ MATCHES: dict[Gap, dict[Likeness, Match]] = {
         # of a likeness:   SAME UNKNOWN CHANGED OTHER
         Gap.WATCHED: (_S, _S, _S, _L),
         Gap.UNWATCHED: (_S, _S, _S, _D),
-        Gap.DESTROYING: (_S, _S, _R, _R),
+        Gap.DESTROYING: (_S, _S, _D, _D),
         Gap.LACKED: (_L, _U, _R, _R),
         Gap.AWAY: (_L, _R, _R, _R),
     }.items()

@@ -143,10 +143,12 @@ SIGHTINGS += [
 
 
 def settled(tracked, proofs, presence, record):
-    """The order after listings of ten graces that all show one thing, and the last of them."""
+    """The order after listings of ten graces that all show one thing, and the last of them. What is adopted is recorded."""
     for after in (2, 4, GRACE - 1, GRACE + 1, 2 * GRACE - 1, 2 * GRACE, ACCEPTED_GRACES * GRACE):
         found = Present(record, SINCE + after, presence=presence)
         tracked = evidence.observed(tracked, found, proofs, a_reading(SINCE + after), SINCE - 100)
+        if tracked.adopted_from is not None:
+            proofs = replace(proofs, likeness=Likeness.SAME)
     return tracked, found
 
 
