@@ -110,6 +110,15 @@ async def test_what_a_person_said_before_buys_no_second_vm_when_the_status_is_lo
     assert len(it.cloud.asked("CreateServer")) == 1
 
 
+async def test_the_vm_of_an_earlier_object_hides_none_of_its_own(it):
+    """That one is why buy-anyway was set: it stands in the cluster that the spec names now."""
+    it.cloud.add(external_name("train", "u-earlier", TAG), cluster="Hou1")
+    await restored(it, annotations={Annotation.BUY_ANYWAY: "true"})
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    await asyncio.sleep(600)
+    assert len(it.cloud.asked("CreateServer")) == 1
+
+
 async def test_no_cluster_is_listed_for_an_object_that_is_gone(it):
     await restored(it)
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)

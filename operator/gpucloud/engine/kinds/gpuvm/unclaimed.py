@@ -45,7 +45,8 @@ class Unclaimed:
     def searched(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
         """Add the VMs that may be this object's, under an earlier UID's name or in another place."""
         lookalikes = self.lookalikes(facts, account)
-        strays = () if lookalikes else self.strays(facts, account)  # one here prevents the purchase
+        prevented = lookalikes and not buy_anyway.beside_others(facts)  # then its own need not be looked for
+        strays = () if prevented else self.strays(facts, account)
         return replace(facts, lookalikes=lookalikes, strays=strays)
 
     def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
