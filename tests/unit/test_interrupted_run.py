@@ -32,6 +32,7 @@ def make(tmp_path):
         (tmp_path / "temporary").mkdir()
         (tmp_path / "test_of_it.py").write_text(text)
         (tmp_path / "Makefile").write_text(f"include Makefile\nit:\n\t$(PYTEST) -p no:cacheprovider {tmp_path}/test_of_it.py\n")
+        ignored = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what runs under nohup ignores it, and so would what it begins
         begun.append(
             subprocess.Popen(  # noqa: S603  # our own Makefile
                 ["make", "--file", tmp_path / "Makefile", "it"],  # noqa: S607  # the one that runs us
@@ -43,6 +44,7 @@ def make(tmp_path):
                 start_new_session=True,
             )
         )
+        signal.signal(signal.SIGHUP, ignored)
         return begun[-1]
 
     yield start

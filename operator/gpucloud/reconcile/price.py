@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.ownership import is_recorded_for
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -29,6 +27,8 @@ def in_cloud(status: object, uid: str) -> bool:
     """
     if _field(status, "vm_id", "vmId") is None:
         return False
+    from gpucloud.reconcile.ownership import is_recorded_for  # noqa: PLC0415 - it loads hashlib, which costs the plugin 5 ms
+
     order = _field(status, "order", "order")
     state, name, record = (str(_field(order, field, field) or "") for field in ("state", "name", "id"))
     return state not in ORDERS_WITHOUT_VM and is_recorded_for(uid, name, record)

@@ -359,11 +359,13 @@ def _refusal(error: RefusedError, what: str, namespace: str | None, right: Right
     action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
     scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
     can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
+    everything = "kubectl gpucloud status --all-namespaces"
+    shown = everything if namespace is None else f"kubectl gpucloud status --namespace={namespace}"
     advice = {
         400: "correct what it says",
         401: "log in to the cluster again",
         403: f"ask for the right to {action} ({can_i} shows whether you have it), or name a namespace of yours with -n",
-        404: f"it may have been deleted meanwhile; see {marks.paste(f'kubectl gpucloud status {scope}')}",
+        404: f"it may have been deleted meanwhile; see {marks.paste(shown)}",
         409: "somebody changed it at the same time; look, then try again",
         422: "correct what it says",
     }.get(error.status, "try again")
