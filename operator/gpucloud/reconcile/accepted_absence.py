@@ -63,7 +63,7 @@ def accepted_absence(annotations: Mapping[str, str], now: Now) -> AcceptedAbsenc
     if stamp.at is None:
         return AcceptedAbsence(trouble=stamp.trouble)
     early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, which is before this doubt began."
-    return AcceptedAbsence(now.mono - (now.wall - stamp.at).total_seconds(), too_early=early)
+    return AcceptedAbsence(time_annotations.on_mono(stamp.at, now), too_early=early)
 
 
 def command(kind: str, namespace: str, name: str) -> str:

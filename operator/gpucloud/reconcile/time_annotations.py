@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from gpucloud.kinds.meta import Annotation
+    from gpucloud.reconcile.facts import Now
 
 NOW_IN_SHELL = "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 EXAMPLE = "2026-01-02T03:04:05Z"  # fixed: a message with the current time would change each second
@@ -50,6 +51,11 @@ def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) 
     if at > now + form.ahead:
         return TimeAnnotation(trouble=f"{given}, which is in the future: {form.why}.")
     return TimeAnnotation(at)
+
+
+def on_mono(at: datetime, now: Now) -> float:
+    """Return a time of the wall clock on the monotonic clock (seconds), by how both stand now."""
+    return now.mono - (now.wall - at).total_seconds()
 
 
 def command(kind: str, namespace: str, name: str, annotation: Annotation) -> str:

@@ -70,7 +70,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('2026-01-01T00:00:00Z' is too early): kubectl annotate",
+        says="To buy another ('2026-01-01T00:00:00Z' is before this doubt began): kubectl annotate",
     ),
     "a value that is true for ever stands for no VM of this object": Row(
         "as above",

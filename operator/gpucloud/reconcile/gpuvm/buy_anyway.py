@@ -26,12 +26,17 @@ _FORM = time_annotations.TimeAnnotationRule(Annotation.BUY_ANYWAY, timedelta(min
 def beside_own(f: VmFacts) -> bool:
     """Whether to buy a VM although one may exist that this object ordered before its status was lost, or went back."""
     at = _stamp(f).at
-    return at is not None and f.now.mono - (f.now.wall - at).total_seconds() >= f.history.first_seen
+    return at is not None and time_annotations.on_mono(at, f.now) >= f.history.first_seen
 
 
 def beside_others(f: VmFacts) -> bool:
     """Whether to buy a VM although one exists that an earlier object of this name ordered, or one of the name to adopt."""
     return f.annotated(Annotation.BUY_ANYWAY) or beside_own(f)
+
+
+def is_held_by_others(f: VmFacts) -> bool:
+    """Whether a VM of an earlier object keeps this one from buying."""
+    return bool(f.lookalikes) and not beside_others(f)
 
 
 def command(f: VmFacts) -> str:
@@ -51,7 +56,7 @@ def no_effect(f: VmFacts, *, own: bool) -> str:
         return ""
     if not own:
         return f" ({value[:40]!r} is not 'true')"
-    why = "is too early" if _stamp(f).at else "is no time up to now"
+    why = "is before this doubt began" if _stamp(f).at else "is no time up to now"
     return f" ({value[:40]!r} {why})"
 
 

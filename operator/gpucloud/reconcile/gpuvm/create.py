@@ -105,7 +105,7 @@ def beside_lookalike(f: VmFacts, opening: str, why_and_way_out: str) -> Plan[Gpu
 
     ``opening`` says what is not done. ``why_and_way_out`` follows "VM … was", and ends before the command that does it.
     """
-    if not f.lookalikes or buy_anyway.beside_others(f):
+    if not buy_anyway.is_held_by_others(f):
         return None
     names = ", ".join(map(repr, f.lookalikes[:3]))
     words = f"{opening}: VM {names} was {why_and_way_out}{buy_anyway.no_effect(f, own=False)}: {buy_anyway.command(f)}"

@@ -44,10 +44,10 @@ class Unclaimed:
 
     def searched(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
         """Add the VMs that may be this object's, under an earlier UID's name or in another place."""
-        lookalikes = self.lookalikes(facts, account)
-        prevented = lookalikes and not buy_anyway.beside_others(facts)  # then its own need not be looked for
-        strays = () if prevented else self.strays(facts, account)
-        return replace(facts, lookalikes=lookalikes, strays=strays)
+        facts = replace(facts, lookalikes=self.lookalikes(facts, account))
+        if buy_anyway.is_held_by_others(facts):
+            return facts  # its own need not be looked for
+        return replace(facts, strays=self.strays(facts, account))
 
     def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
         """Return names of VMs that this installation created for an object of this name, and for which no other one stands."""
