@@ -126,8 +126,11 @@ class Guarding:
             names = ", ".join(self._life(one.uid).name for one in among)
             self._world.judge.found("guard", f"{process.name} destroys more than one window lets pass: {names}")
 
-    def orders(self, process: Process, life: Life) -> None:
-        """A process sends CreateServer for this object. Two processes that are awake at once count apart."""
+    def orders(self, process: Process, life: Life, configuration: str) -> None:
+        """A process sends CreateServer for this object, of this configuration: its spec's, or an alternative's.
+
+        Two processes that are awake at once count apart.
+        """
         settings, world = self._settings, self._world
         lately = (
             world.loop.time() - world.judge.last_disturbance < TAKEN_OVER_SECONDS
@@ -138,7 +141,7 @@ class Guarding:
         namespace = life.last["metadata"]["namespace"]
         there = [one for one in self._bought(life) if one.last["metadata"]["namespace"] == namespace]
         everywhere = self._bought(life) if world.scenario.own_account else there
-        price = sum(min(self._prices(one)) for one in there) + _price(life)
+        price = sum(min(self._prices(one)) for one in there) + PRICES.get(configuration, 0.0)
         counts = (
             (settings.max_vms_per_namespace, len(there) + 1, "--max-vms-per-namespace"),
             (settings.max_vms_per_account, len(everywhere) + 1, "--max-vms-per-account"),

@@ -92,7 +92,7 @@ class Ordering(Verdicts):
             life.failed = True
             self._note_send(life, operation)
             if kind == "GpuVM":
-                self.guarding.orders(process, life)
+                self.guarding.orders(process, life, asked)
                 self.choosing.orders(life, self._world.cloud.orders.of(life.uid)[-1], self.heard_within())
 
     def _changes(self, process: Process, operation: str, name: str, request: Request) -> None:

@@ -57,6 +57,20 @@ def test_what_was_never_ordered_takes_no_room(courts):
     assert ["there is room" in text for life in lives for text in it.judge.guarding.unmet(life)] == [True, True]
 
 
+@pytest.mark.parametrize(
+    ("first", "other", "found"),
+    [("A100_40GB_PCIe_2x", "A100_40GB_PCIe_1x", []), ("A100_40GB_PCIe_1x", "A100_40GB_PCIe_2x", ["limit"])],
+)
+def test_what_is_ordered_counts_for_a_limit_and_not_what_the_spec_asks_for_first(courts, first, other, found):
+    """Seed 92311536: the alternative that was ordered cost less than what the spec asks for first."""
+    it = courts(max_price_per_hour_per_namespace=4.5)
+    it.bought("a", "a-x")
+    item = it.applied("b", configuration=first, placement={"alternatives": [{"configuration": other}]})
+    it.records(item, "b-x", configuration=other)
+    it.orders("b-x", configuration=other)
+    assert it.oracles == found
+
+
 def test_a_limit_with_room_holds_nobody(courts):
     it = courts(max_vms_per_namespace=1)
     it.bought("a", "a-x")
