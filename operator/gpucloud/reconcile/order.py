@@ -75,6 +75,11 @@ def never_made(tracked: TrackedOrder) -> bool:
     return tracked.state is OrderState.REFUSED and tracked.own and not tracked.earlier_unclear
 
 
+def may_have_made(tracked: TrackedOrder) -> bool:
+    """Whether the order, or one before it without a clear answer, may have made something that nothing shows gone."""
+    return uses_quota(tracked.order) and not never_made(tracked)
+
+
 def may_be_sent(tracked: TrackedOrder | None, recorded: Order | None) -> bool:
     """Whether the creating call may be sent: the order is unused, and its record in status is this process's own."""
     if tracked is None or tracked.order is None or tracked.state is not OrderState.INTENDED or not tracked.own:

@@ -14,7 +14,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
-from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
+from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.text import MAX_TEXT
 
 if TYPE_CHECKING:
@@ -45,6 +45,15 @@ def tenant_of(record: Tenanted) -> str | None:
 def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
     """Return the tenant that a status records; None if nothing can have been made there, so that any tenant's key will do."""
     return None if orders.never_made(tracked) else recorded
+
+
+def presumed_tenant(tracked: TrackedOrder, accounts: str | None) -> str | None:
+    """Return the tenant of an order whose own nobody knows: its account's, as that one's status records it.
+
+    An earlier process may have sent the order, and ended before anything showed the tenant (seed 92312754). It is not recorded:
+    the account's tenant changes when nothing of it is left.
+    """
+    return accounts if orders.may_have_made(tracked) else None
 
 
 def may_change(before: Order | None, after: Order | None, tenant: str | None) -> bool:
@@ -84,6 +93,23 @@ def check_tenant(
     elif not account.tenants and not accepted.covers(since):
         words = _nothing_shown(tenancy, account, accepted, way_out or "accept its absence")
     return Unknown(since, UnknownReason.TENANT, words) if words else found
+
+
+def check_credential(
+    found: Observation[R], account: AccountFacts, since: float, accepted: AcceptedAbsence, way_out: str
+) -> Observation[R]:
+    """Return what another credential shows than the one that ordered, which had not shown its tenant; Unknown if it lacks it.
+
+    ``since`` is when this credential came into use (mono). ``accepted`` ends the doubt, and ``way_out`` is the command for it.
+    """
+    if not isinstance(found, Absent) or accepted.covers(since):
+        return found
+    early = f" {accepted.too_early}" if accepted.too_early else ""
+    words = (
+        f"The order was sent with another key than the present {credential.described(account.name)}, and its tenant is not "
+        f"known, so an absence proves nothing.{early} Put that key back. If it is gone: {way_out}"
+    )
+    return Unknown(since, UnknownReason.TENANT, words)
 
 
 def _other_tenants(tenancy: str, account: AccountFacts) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import check_tenant
+from gpucloud.reconcile.tenancy import check_credential, check_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -19,19 +19,28 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 
+class Sought(NamedTuple):
+    """What is looked for: the identity of an object's resource, and its tenant, None while nobody knows it.
+
+    ``other_credential``: this process ordered it with another credential, which had not shown its tenant.
+    """
+
+    identity: Identity
+    tenant: str | None = None
+    other_credential: bool = False
+
+
 def observe(
     session: AccountSession,
     kind: tuple[str, str],
     stored: CachedObject[Any, Any],
     account: ResolvedAccount,
-    sought: tuple[Identity, str | None],
+    sought: Sought,
     clock: Clock,
 ) -> Observation[Any]:
-    """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records.
-
-    ``sought`` is the identity of its resource, and the tenant that the object belongs to, None while nobody knows.
-    """
-    (name, inventory_name), (here, tenancy), meta, now = kind, sought, stored.meta, reading(clock)
+    """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records."""
+    (name, inventory_name), (here, tenancy, other), meta, now = kind, sought, stored.meta, reading(clock)
+    way_out = command(name, meta.namespace, meta.name)
     accepted = accepted_absence(meta.annotations, now).of_credential(account.since)
     inventory: Inventory[Any] = session.inventories[inventory_name]
     found = inventory.observe(here, accepted.until)
@@ -42,6 +51,7 @@ def observe(
         session.learn_tenant()
         if session.proving:
             return Unknown(now.mono, UnknownReason.UNREACHABLE, "the tenant of the credential is being looked up")
-        way_out = command(name, meta.namespace, meta.name)
         believable = check_tenant(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
+    if tenancy is None and other:
+        believable = check_credential(believable, account.facts, account.since, accepted, way_out)
     return accepted.explained(believable)

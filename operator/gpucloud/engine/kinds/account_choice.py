@@ -82,7 +82,7 @@ class AccountChoice:
         if account.session is None:
             return account.unknown or Unknown(account.since, UnknownReason.NO_ACCOUNT)
         kind = (self._kind.kind, self._kind.inventory_name)
-        return observation.observe(account.session, kind, stored, account, (here, None), self._deps.clock)
+        return observation.observe(account.session, kind, stored, account, observation.Sought(here), self._deps.clock)
 
     def _is_lacked(self, stored: CachedObject[Any, Any], own: ResolvedAccount, found: Observation[Any], here: Identity) -> bool:
         """Whether the operator's own account lacks the resource: by two listings, or because it has no such cluster."""

@@ -16,7 +16,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import DESTROYS, Absent, Asked, Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import bound_tenant
+from gpucloud.reconcile.tenancy import bound_tenant, presumed_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -164,6 +164,8 @@ class Observer:
             return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        sought = (here, bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid))
+        tenant = bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid)
+        other = self._tracker.ordered_with_another(stored.meta.uid, account.session.learned)
+        sought = observation.Sought(here, tenant or presumed_tenant(tracked, account.tenant), other)
         kind = (self._kind.kind, self._kind.inventory_name)
         return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)

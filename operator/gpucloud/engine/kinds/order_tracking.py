@@ -213,6 +213,13 @@ class OrderTracker:
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 
+    def ordered_with_another(self, uid: str, learned: Learned) -> bool:
+        """Whether this process sent the order, which may have made something, with another credential than this one."""
+        known = self._entries.find(uid, _Known)
+        if known is None or known.tracked is None or known.ordered_with is None:
+            return False
+        return orders.may_have_made(known.tracked) and known.ordered_with is not learned
+
     def record_tenant(self, uid: str, tenancy: str | None) -> None:
         """Note the tenant that the listed record of the object's resource names."""
         self._entry(uid).tenancy = tenancy or self._entry(uid).tenancy

@@ -7,6 +7,7 @@ from gpucloud.cloud.models import VmRecord
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.plan import Plan
+from support.builders import an_order
 from support.ordered import NOW, bought, ours
 
 
@@ -73,6 +74,60 @@ async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows
     first.learned.tenants = frozenset({"acme"})
     reconcilers.account(session=a_session("https://cloud.example", "other"))
     assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+
+
+def left_behind(name):
+    """What a status says of an order that another process sent, whose answer nobody heard."""
+    return {"account": "default", "order": an_order(name, OrderState.INTENDED).model_dump(mode="json", by_alias=True)}
+
+
+def written(reconcilers):
+    status = reconcilers.vms.store.get("u-train").status
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@pytest.mark.parametrize(
+    ("account", "shown", "believed", "why"),
+    [
+        ("acme", {"other"}, False, "seed 92312754: the account was acme's, and another tenant's listings let the object go"),
+        ("acme", (), False, "a key that has shown nothing may be another tenant's"),
+        ("acme", {"acme"}, True, "the tenant that the account has had all the time"),
+        (None, {"other"}, True, "nobody knows of another tenant"),
+    ],
+)
+async def test_an_order_of_unknown_tenant_may_be_its_accounts(reconcilers, a_session, account, shown, believed, why):
+    session = reconcilers.account(session=a_session("https://cloud.example", *shown), tenant=account)
+    session.proves = False
+    reconcilers.put("GpuVM", status=left_behind(ours().name))
+    facts = await reconcilers.facts("GpuVM")
+    assert isinstance(facts.found, Absent) is believed, why
+    assert believed or facts.found.cause is UnknownReason.TENANT
+    assert facts.tenancy is None, "what is only presumed is not recorded"
+
+
+async def test_an_object_that_has_nothing_yet_is_of_no_tenant(reconcilers, a_session):
+    reconcilers.account(session=a_session("https://cloud.example", "other"), tenant="acme")
+    reconcilers.put("GpuVM")
+    assert getattr((await reconcilers.facts("GpuVM")).found, "cause", None) is not UnknownReason.TENANT
+
+
+async def test_another_credential_than_it_was_ordered_with_proves_no_absence(reconcilers, a_session):
+    """The one that ordered had shown no record of its tenant yet when the Secret was given another."""
+    first = reconcilers.account(session=a_session("https://cloud.example"))
+    first.proves = False
+    reconcilers.put("GpuVM")
+    facts = await reconcilers.intend("GpuVM")
+    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "its own listings count"
+    reconcilers.clock.now += 2
+    other = reconcilers.account(session=a_session("https://cloud.example", "other"))
+    found = (await reconcilers.facts("GpuVM")).found
+    assert found.cause is UnknownReason.TENANT
+    assert "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/accept-absence=$(date -u " in found.detail
+    reconcilers.put("GpuVM", status=written(reconcilers), **accepts("2026-01-01T00:16:42Z"))
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "a person says so"
+    other.vms.seen[facts.identity] = Present(VmRecord(id="x", tenancy_name="other"), NOW)
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Present), "what is shown is no absence"
 
 
 async def test_an_order_that_was_taken_back_says_nothing_of_the_tenant(reconcilers, a_session):

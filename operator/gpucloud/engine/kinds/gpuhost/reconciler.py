@@ -230,7 +230,7 @@ class GpuHostReconciler:
             return Unknown(now, UnknownReason.NOT_LISTED)  # what others list of the host is not shown here
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        sought = (identity(spec), stored.status.tenancy)
+        sought = observation.Sought(identity(spec), stored.status.tenancy)
         return observation.observe(account.session, (KIND, self.inventory_name), stored, account, sought, deps.clock)
 
     async def _send(
