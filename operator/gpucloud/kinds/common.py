@@ -123,6 +123,13 @@ class Origin(StrEnum):
 MOST_DESTROYING_CALLS = 1_000_000
 
 
+class DestroyingPurpose(StrEnum):
+    """What follows once a destroying call has had its effect."""
+
+    DELETION = "Deletion"
+    RECREATION = "Recreation"
+
+
 class DestroyingCall(Model):
     """A destroying call for what was ordered. Written before it is sent."""
 
@@ -131,6 +138,9 @@ class DestroyingCall(Model):
         Field(ge=1, le=MOST_DESTROYING_CALLS, description="How many destroying calls were announced, this one included."),
     ]
     announced_at: Annotated[Time, Field(description="When it was announced, before it was sent.")]
+    purpose: Annotated[
+        DestroyingPurpose, Field(description="Whether nothing follows it, or a new resource in place of the old one.")
+    ] = DestroyingPurpose.DELETION
 
 
 class Order(Model):

@@ -55,8 +55,7 @@ RecreationTimes = Annotated[
     tuple[Time, ...] | None,
     Field(
         max_length=10,
-        description="When each of the last recreations was ordered, which the limit within an hour counts. "
-        "Empty: a first one is announced, and not ordered yet.",
+        description="When each of the last recreations was ordered, which the limit within an hour counts.",
     ),
 ]
 FailedSince = Annotated[Time | None, Field(description="When a listing first showed the VM as CREATE_FAILED or FAILED.")]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, Order, OrderState
+from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, DestroyingPurpose, Order, OrderState
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.continuity import Sightings
 from gpucloud.reconcile.ownership import record_id
@@ -206,7 +206,13 @@ def calls_of(order: Order) -> int:
     return 0 if order.destroying_call is None else order.destroying_call.number
 
 
-def with_next_call(tracked: TrackedOrder, wall: datetime) -> Order | None:
+def recreates(tracked: TrackedOrder) -> bool:
+    """Whether the last destroying call that was announced is followed by a new resource."""
+    call = tracked.announced or (None if tracked.order is None else tracked.order.destroying_call)
+    return call is not None and call.purpose is DestroyingPurpose.RECREATION
+
+
+def with_next_call(tracked: TrackedOrder, wall: datetime, purpose: DestroyingPurpose) -> Order | None:
     """Return the record with one destroying call more: as this process has announced it already, or announced now.
 
     An announcement never becomes too old: if writing it takes long, one that is made anew takes as long, and nothing is ever
@@ -217,7 +223,7 @@ def with_next_call(tracked: TrackedOrder, wall: datetime) -> Order | None:
         return None
     if call is None:
         call = DestroyingCall(number=min(calls_of(order) + 1, MOST_DESTROYING_CALLS), announced_at=wall)
-    return order.model_copy(update={"destroying_call": call})
+    return order.model_copy(update={"destroying_call": call.model_copy(update={"purpose": purpose})})
 
 
 def called_before(call: DestroyingCall, now: Now) -> float:

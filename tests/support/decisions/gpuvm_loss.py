@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import DestroyingCall, DestroyingPurpose, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.placement import PlacementStatus
 from gpucloud.reconcile.deletion_guard import Hold
@@ -42,6 +42,18 @@ GOING = {
     "tracked": known(an_order(NAME, OrderState.DESTROYING), ago=5, absence_counts_from=NOW - 5),
     "history": LONG_KNOWN,
 }
+
+
+def called(purpose, **status):
+    """A destroying call was announced for this, and may have been sent."""
+    call = DestroyingCall(number=1, announced_at=START, purpose=purpose)
+    order = an_order(NAME, OrderState.DESTROYING, destroying_call=call)
+    return GOING | {
+        "status": a_status("Recreating", **BOUGHT | {"order": order} | status),
+        "tracked": known(order, ago=5, absence_counts_from=NOW - 5),
+    }
+
+
 DESTROYED = GOING | {
     "status": a_status("Recreating", **BOUGHT | {"order": an_order(NAME, OrderState.GONE)}),
     "tracked": known(an_order(NAME, OrderState.GONE), ago=5, absence_counts_from=NOW - 9),
@@ -154,7 +166,7 @@ ROWS = {
         Reason.RECREATING,
         says="It is being destroyed for a new one, as spec.onLoss asks (1 of",
         action=Verb.DESTROY,
-        status={"order": OrderState.DESTROYING, "recreations": ()},
+        status={"order": OrderState.DESTROYING},
     ),
     "the destruction of a failed VM does not count": Row(
         "it has bought nothing, and may have no effect",
@@ -215,7 +227,7 @@ ROWS = {
         Reason.DELETION_HELD,
         progress="Stalled",
         says="kubectl annotate",
-        status={"deletion_held_at": WALL, "recreations": None},
+        status={"deletion_held_at": WALL},
     ),
     "a failed VM whose destruction was held is destroyed when it is released": Row(
         "a person has said so",
@@ -357,11 +369,18 @@ ROWS = {
     ),
     "a VM that shows as running while it is being destroyed is not called Ready": Row(
         "the destroying call may have been sent",
-        GOING | {"found": present(), "status": GOING["status"].model_copy(update={"recreations": ()})},
+        called(DestroyingPurpose.RECREATION) | {"found": present()},
         Reason.RECREATING,
     ),
+    "a VM that was recreated before is not said to be destroyed when a restore of etcd undoes a deletion": Row(
+        "the last call was that of the deletion",
+        called(DestroyingPurpose.DELETION, recreations=(START,)) | {"found": present()},
+        Reason.RUNNING,
+        "True",
+        None,
+    ),
     "a running VM whose deletion a restore of etcd has undone is not said to have failed": Row(
-        "its status announced no recreation",
+        "its status announced no destroying call for a recreation",
         GOING | {"spec": a_spec(), "found": present()},
         Reason.RUNNING,
         "True",

@@ -66,7 +66,7 @@ DISK, CONFIGURATION = planned(GROWN), planned(LARGER)
 RETAINED = {"replacePolicy": "Recreate", "rootDiskGiB": 300, "deletion": {"policy": "Retain"}}
 GONE = {
     "spec": SPEC,
-    "status": a_status("Replacing", order=ordered(OrderState.GONE), replacement=DISK, recreations=()),
+    "status": a_status("Replacing", order=ordered(OrderState.GONE), replacement=DISK),
     "tracked": known(ordered(OrderState.GONE), ago=5, absence_counts_from=NOW - 9),
     "found": Absent(NOW - 0.5, NOW - 8, NOW - 3),
     "history": LONG_KNOWN,
@@ -157,7 +157,7 @@ ROWS = {
         stands(plan=DISK),
         Reason.REPLACING,
         action=Verb.DESTROY,
-        status={"order": OrderState.DESTROYING, "recreations": (), "replacement": DISK},
+        status={"order": OrderState.DESTROYING, "replacement": DISK},
     ),
     "a VM that is retained is not replaced": Row(
         "the spec keeps it",
@@ -206,14 +206,9 @@ ROWS = {
     "a destruction that is announced does not ask for room again": Row(
         "the announcement may have been sent",
         stands(OTHER, CONFIGURATION, line=Line(listed=frozenset({Offer(LARGE)})))
-        | {
-            "status": a_status(
-                "Replacing", order=ordered(OrderState.DESTROYING), replacement=CONFIGURATION, recreations=(), vm_id=NAME
-            )
-        },
+        | {"status": a_status("Replacing", order=ordered(OrderState.DESTROYING), replacement=CONFIGURATION, vm_id=NAME)},
         Reason.REPLACING,
         action=Verb.DESTROY,
-        status={"recreations": ()},
     ),
     "a VM is replaced where the cloud lists no room of the other one": Row(
         "nothing can be known", stands(OTHER, CONFIGURATION), Reason.REPLACING, action=Verb.DESTROY

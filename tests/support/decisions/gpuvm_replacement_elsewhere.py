@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from gpucloud.kinds.common import DestroyingCall, OrderState
+from gpucloud.kinds.common import DestroyingCall, DestroyingPurpose, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import template
@@ -21,7 +21,8 @@ from support.gpuvmfacts import NAME
 from support.rows import LONG_KNOWN, Row
 
 HOME, AWAY, HUGE = "Msc1", "Hou1", "A100_40GB_PCIe_4x"
-CALLED = {"destroying_call": DestroyingCall(number=1, announced_at=WALL)}
+RECREATION = DestroyingCall(number=1, announced_at=WALL, purpose=DestroyingPurpose.RECREATION)
+CALLED = {"destroying_call": RECREATION}
 THERE = {"cluster": AWAY}
 OFFERED = KnownNames(configurations=(SMALL, HUGE))
 ABSENT = Absent(NOW - 0.5, NOW - 8, NOW - 3)

@@ -191,12 +191,13 @@ async def test_an_announced_destruction_that_was_not_sent_is_no_recreation(it):
     unsent(it.kube, "Destroying")
     it.cloud.show("FAILED")
     await it.until(lambda: it.status["order"]["state"] == "Destroying", 300)
+    assert it.status["order"]["destroyingCall"]["purpose"] == "Recreation"
     it.cloud.show("ONLINE")
     await it.start()
     await asyncio.sleep(200)
     assert it.ready == "False/Recreating", "the call may have been sent, for all that this process knows"
     await it.until(lambda: it.ready == "True/Running", 900)
-    assert (it.cloud.asked("DestroyServer"), it.status["recreations"]) == ([], [])
+    assert (it.cloud.asked("DestroyServer"), it.status.get("recreations", [])) == ([], [])
 
 
 async def test_an_order_that_was_recorded_and_not_sent_counts_once_and_from_its_last_record(it):

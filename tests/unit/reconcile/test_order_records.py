@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gpucloud.kinds.common import DestroyingCall, Origin
+from gpucloud.kinds.common import DestroyingCall, DestroyingPurpose, Origin
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Sightings
@@ -294,14 +294,27 @@ def call(number, at=CALLED):
 @pytest.mark.parametrize(("announced", "later"), [(None, call(2)), (call(2, START), call(2, START))], ids=["none", "long ago"])
 def test_a_destroying_call_is_announced_once_with_its_number_and_time(announced, later):
     order = an_order("train", S.DESTROYING, destroying_call=call(1, START))
-    next_call = orders.with_next_call(TrackedOrder(order, SINCE, announced=announced), CALLED)
+    next_call = orders.with_next_call(TrackedOrder(order, SINCE, announced=announced), CALLED, DestroyingPurpose.DELETION)
     assert next_call.destroying_call == later
+
+
+def test_an_announcement_says_what_the_call_is_for_when_it_is_sent():
+    """It was announced to make the VM anew, refused, and the object is deleted meanwhile."""
+    order = an_order("train", S.DESTROYING)
+    anew = orders.with_next_call(TrackedOrder(order, SINCE), CALLED, DestroyingPurpose.RECREATION).destroying_call
+    tracked = TrackedOrder(order, SINCE, announced=anew)
+    assert orders.recreates(tracked)
+    later = orders.with_next_call(tracked, CALLED, DestroyingPurpose.DELETION)
+    assert later.destroying_call == call(1)
+    assert not orders.recreates(TrackedOrder(later, SINCE))
 
 
 def test_no_destroying_call_has_a_number_that_the_schema_forbids():
     """Somebody may edit a status."""
     order = an_order("train", S.DESTROYING, destroying_call=call(1_000_000, START))
-    assert orders.with_next_call(TrackedOrder(order, SINCE), CALLED).destroying_call == call(1_000_000)
+    assert orders.with_next_call(TrackedOrder(order, SINCE), CALLED, DestroyingPurpose.DELETION).destroying_call == call(
+        1_000_000
+    )
 
 
 @pytest.mark.parametrize(("seconds", "ago"), [(40, 60), (100, 0), (160, 0)])

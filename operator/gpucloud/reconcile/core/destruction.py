@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucloud.kinds.common import CloudStatus, OrderState
+from gpucloud.kinds.common import CloudStatus, DestroyingPurpose, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
@@ -86,7 +86,9 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     return stalled(Reason.DELETION_BLOCKED, words)
 
 
-def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
+def send(
+    f: CloudFacts[Any, S, Any], said: Verdict, purpose: DestroyingPurpose = DestroyingPurpose.DELETION, **changes: Any
+) -> Plan[S]:
     """Announce the destroying call, with the order in state Destroying and ``changes`` of the status, and send it.
 
     If no record tells what was ordered, this one tells it from now on, and with which account. Another object's record in the
@@ -96,7 +98,7 @@ def send(f: CloudFacts[Any, S, Any], said: Verdict, **changes: Any) -> Plan[S]:
     if f.order is None:
         found = replace(f.tracked, order=orders.unordered(f.identity, f.meta.uid, f.nonce))
         changes |= {"account": f.account.name, "endpoint": f.status.endpoint or f.account.endpoint}
-    announced = orders.with_next_call(orders.destroying(found, f.now.mono), f.now.wall)
+    announced = orders.with_next_call(orders.destroying(found, f.now.mono), f.now.wall, purpose)
     return plan_action(f, f.subject.destroy, said, order=announced, **changes)
 
 

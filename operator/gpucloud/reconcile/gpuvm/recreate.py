@@ -13,9 +13,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import DestroyingPurpose, OrderState
 from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.kinds.recreation import ReplacePolicy
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed as failures
 from gpucloud.reconcile.core.create import free_from, is_free
@@ -27,7 +28,6 @@ from gpucloud.reconcile.facts import Absent, Present
 from gpucloud.reconcile.gpuvm import power
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, is_replaceable, reported_state
-from gpucloud.reconcile.order import was_seen
 from gpucloud.reconcile.text import listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
@@ -70,12 +70,12 @@ def _failed_for(f: VmFacts) -> float:
 def _may_go(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus] | None:
     """Wait for the effect of a destroying call that may have been sent, though nothing asks for another VM any more.
 
-    If the status announced no recreation, the call is of a deletion, which a restore of etcd has undone: then only look again.
+    If it was announced for a deletion, a restore of etcd has undone that: then only look again.
     """
     until = recovered_from(f.tracked)
     if vm.as_of >= until:
         return None  # it had no effect: the VM is as the listing shows it
-    if f.status.recreations is not None:
+    if orders.recreates(f.tracked):
         return plan_status(f, _being_destroyed(f), refresh_after=until)
     plan = power.decide(f, vm)
     return plan if plan.refresh_after is not None else replace(plan, refresh_after=until)
@@ -93,7 +93,7 @@ def destroy(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatu
     needed = f.fresh_from if attempt is None else max(f.fresh_from, again_from(f, attempt))
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed)
-    return send(f, said, recreations=f.status.recreations or (), deletion_held_at=None)
+    return send(f, said, DestroyingPurpose.RECREATION, deletion_held_at=None)
 
 
 def lost(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -132,8 +132,8 @@ def _earlier(f: VmFacts) -> list[datetime]:
     Clocks of two processes differ, so a time that is still to come counts, too.
     """
     times, known = f.status.recreations or (), f.status.order
-    following = (f.order.recreation or 0) + was_seen(f.order) if f.order is not None else 0
-    if known is not None and not was_seen(known) and known.recreation == following:
+    following = (f.order.recreation or 0) + orders.was_seen(f.order) if f.order is not None else 0
+    if known is not None and not orders.was_seen(known) and known.recreation == following:
         times = times[:-1]
     return sorted(at for at in times if abs(f.now.wall - at) < WINDOW)
 
