@@ -69,7 +69,11 @@ class Guarding:
     def _note_releases(self) -> None:
         """Note since when each deletion has been released."""
         lives = [self._life(one.uid) for one in self._departures()] if self.on else []
-        since = {life.uid: self._released_since.get(life.uid, self._world.loop.time()) for life in lives if self._says_so(life)}
+        since = {
+            life.uid: self._released_since.get(life.uid, self._world.loop.time())
+            for life in lives
+            if self._says_so(life, _entered(life))
+        }
         self._released_since = since
 
     # What an operator does.
@@ -121,7 +125,7 @@ class Guarding:
         if entered is None or (life.uid, entered) in passed:
             return
         departure = passed[life.uid, entered] = Departure(life.uid, entered, self._known_price(life))
-        among = [one for one in passed.values() if not self._is_released(self._life(one.uid))]
+        among = [one for one in passed.values() if not self._is_released(self._life(one.uid), one.entered)]
         if self._is_crowd(departure, among):
             names = ", ".join(self._life(one.uid).name for one in among)
             self._world.judge.found("guard", f"{process.name} destroys more than one window lets pass: {names}")
@@ -273,18 +277,18 @@ class Guarding:
         since, late = self._released_since.get(uid), self._world.arranged.lateness("gpuvms")
         return since is not None and self._world.loop.time() - since > READ_SECONDS + late
 
-    def _is_released(self, life: Life) -> bool:
-        """Whether an operator may know that a person has said that this deletion was meant.
+    def _is_released(self, life: Life, entered: datetime | None = None) -> bool:
+        """Whether an operator may know that a person has said that this deletion was meant: the last one, or of an earlier VM.
 
         What a namespace said lately counts: an operator reads it every few seconds.
         """
         lately = [was for until, was in self._released[life.namespace] if self._world.loop.time() - until < READ_SECONDS]
-        entered = _entered(life)
-        return self._says_so(life) or (entered is not None and any(entered <= was for was in lately))
+        entered = entered or _entered(life)
+        return self._says_so(life, entered) or (entered is not None and any(entered <= was for was in lately))
 
-    def _says_so(self, life: Life) -> bool:
+    def _says_so(self, life: Life, entered: datetime | None) -> bool:
         """Whether the object, or its namespace, says now that this deletion was meant."""
-        meta, entered = life.last["metadata"], _entered(life)
+        meta = life.last["metadata"]
         own = self._stamp((meta.get("annotations") or {}).get(RELEASE))
         if own is not None and ("deletionTimestamp" in meta or (entered is not None and entered <= own)):
             return True

@@ -235,6 +235,22 @@ def test_two_vms_of_one_object_that_go_count_both(courts, asks, found):
     assert [one for one in it.oracles if one == "guard"] == found
 
 
+@pytest.mark.parametrize(("released", "found"), [("2026-01-01T00:00:03Z", []), ("2025-12-31T23:00:00Z", ["guard"])])
+def test_the_release_of_an_earlier_vm_counts_for_that_one(courts, released, found):
+    """Seed 92318827: the first VM's destruction was released, and the second one's came later; only that was in the window."""
+    it = courts(brake_vms=1)
+    item = it.bought("a", "a-x", onLoss="Recreate")
+    it.writes(item, pricePerHour="2.05", failedSince="2026-01-01T00:00:00Z")
+    it.destroys("a-x")
+    it.passes(5.0)
+    it.world.deeds.release("team", released)
+    assert it.orders("a-x") == 202
+    it.writes(item, failedSince="2026-01-01T00:00:05Z")
+    it.passes(30.0)
+    it.destroys("a-x")
+    assert [one for one in it.oracles if one == "guard"] == found
+
+
 @pytest.mark.parametrize(("held_at", "found"), [("2026-01-01T00:00:00Z", []), ("2026-01-01T00:00:50Z", ["guard"])])
 def test_a_hold_stands_though_the_crowd_has_gone_meanwhile(courts, held_at, found):
     """Seed 92214515: a release of its namespace was taken back at once, and the other deletion was released."""
