@@ -47,15 +47,6 @@ def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
     return None if orders.never_made(tracked) else recorded
 
 
-def presumed_tenant(tracked: TrackedOrder, accounts: str | None) -> str | None:
-    """Return the tenant of an order whose own nobody knows: its account's, as that one's status records it.
-
-    An earlier process may have sent the order, and ended before anything showed the tenant (seed 92312754). It is not recorded:
-    the account's tenant changes when nothing of it is left.
-    """
-    return accounts if orders.may_have_made(tracked) else None
-
-
 def may_change(before: Order | None, after: Order | None, tenant: str | None) -> bool:
     """Whether a status may name another ``tenant`` than before: with a new order, or none with an order that was refused.
 
@@ -95,19 +86,30 @@ def check_tenant(
     return Unknown(since, UnknownReason.TENANT, words) if words else found
 
 
-def check_credential(
-    found: Observation[R], account: AccountFacts, since: float, accepted: AcceptedAbsence, way_out: str
+def check_elsewhere(
+    found: Observation[R],
+    elsewhere: str,
+    account: AccountFacts,
+    since: float,
+    accepted: AcceptedAbsence,
+    way_out: str,
 ) -> Observation[R]:
-    """Return what another credential shows than the one that ordered, which had not shown its tenant; Unknown if it lacks it.
+    """Return the observation, or Unknown if it lacks what may have been ordered with another credential.
 
-    ``since`` is when this credential came into use (mono). ``accepted`` ends the doubt, and ``way_out`` is the command for it.
+    ``elsewhere`` is that one's tenant; empty if nobody knows it. ``since`` is when the present one came into use (mono).
+    ``accepted`` ends the doubt, and ``way_out`` is the command for it.
     """
     if not isinstance(found, Absent) or accepted.covers(since):
         return found
+    sent = (
+        f"may have been sent with a key of tenant {elsewhere!r}"
+        if elsewhere
+        else "was sent with another key, of a tenant not known"
+    )
     early = f" {accepted.too_early}" if accepted.too_early else ""
     words = (
-        f"The order was sent with another key than the present {credential.described(account.name)}, and its tenant is not "
-        f"known, so an absence proves nothing.{early} Put that key back. If it is gone: {way_out}"
+        f"The order {sent}, so that its absence from listings with the present {credential.described(account.name)} proves "
+        f"nothing.{early} Put that key back. If it is gone: {way_out}"
     )
     return Unknown(since, UnknownReason.TENANT, words)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import check_credential, check_tenant
+from gpucloud.reconcile.tenancy import check_elsewhere, check_tenant
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 class Sought(NamedTuple):
     """What is looked for: the identity of an object's resource, and its tenant, None while nobody knows it.
 
-    ``other_credential``: this process ordered it with another credential, which had not shown its tenant.
+    ``elsewhere`` is the tenant in which it may have been ordered with another credential: empty if nobody knows that one's
+    tenant, None if it was not.
     """
 
     identity: Identity
     tenant: str | None = None
-    other_credential: bool = False
+    elsewhere: str | None = None
 
 
 def observe(
@@ -39,7 +40,7 @@ def observe(
     clock: Clock,
 ) -> Observation[Any]:
     """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records."""
-    (name, inventory_name), (here, tenancy, other), meta, now = kind, sought, stored.meta, reading(clock)
+    (name, inventory_name), (here, tenancy, elsewhere), meta, now = kind, sought, stored.meta, reading(clock)
     way_out = command(name, meta.namespace, meta.name)
     accepted = accepted_absence(meta.annotations, now).of_credential(account.since)
     inventory: Inventory[Any] = session.inventories[inventory_name]
@@ -52,6 +53,6 @@ def observe(
         if session.proving:
             return Unknown(now.mono, UnknownReason.UNREACHABLE, "the tenant of the credential is being looked up")
         believable = check_tenant(found, tenancy, account.facts, account.since, accepted=accepted, way_out=way_out)
-    if tenancy is None and other:
-        believable = check_credential(believable, account.facts, account.since, accepted, way_out)
+    if elsewhere is not None:
+        believable = check_elsewhere(believable, elsewhere, account.facts, account.since, accepted, way_out)
     return accepted.explained(believable)

@@ -213,12 +213,10 @@ class OrderTracker:
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 
-    def ordered_with_another(self, uid: str, learned: Learned) -> bool:
-        """Whether this process sent the order, which may have made something, with another credential than this one."""
+    def ordered_with(self, uid: str) -> Learned | None:
+        """Return what is known of the credential with which this process sent the last order; None if it sent none."""
         known = self._entries.find(uid, _Known)
-        if known is None or known.tracked is None or known.ordered_with is None:
-            return False
-        return orders.may_have_made(known.tracked) and known.ordered_with is not learned
+        return None if known is None else known.ordered_with
 
     def record_tenant(self, uid: str, tenancy: str | None) -> None:
         """Note the tenant that the listed record of the object's resource names."""

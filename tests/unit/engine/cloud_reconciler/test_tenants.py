@@ -76,9 +76,9 @@ async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows
     assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
 
 
-def left_behind(name):
+def left_behind(name, state=OrderState.INTENDED):
     """What a status says of an order that another process sent, whose answer nobody heard."""
-    return {"account": "default", "order": an_order(name, OrderState.INTENDED).model_dump(mode="json", by_alias=True)}
+    return {"account": "default", "order": an_order(name, state).model_dump(mode="json", by_alias=True)}
 
 
 def written(reconcilers):
@@ -103,12 +103,22 @@ async def test_an_order_of_unknown_tenant_may_be_its_accounts(reconcilers, a_ses
     assert isinstance(facts.found, Absent) is believed, why
     assert believed or facts.found.cause is UnknownReason.TENANT
     assert facts.tenancy is None, "what is only presumed is not recorded"
+    reconcilers.put("GpuVM", status=left_behind(ours().name), **ACCEPTED)
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "a person says so"
+
+
+async def test_what_is_shown_is_of_the_tenant_that_it_names_whatever_its_account_was(reconcilers, a_session):
+    """Seed 92319455: it was ordered with a right key before a status said that a wrong one was replaced."""
+    session = reconcilers.account(session=a_session("https://cloud.example", "other"), tenant="acme")
+    reconcilers.put("GpuVM", status=left_behind(ours().name))
+    session.vms.seen[ours()] = Present(VmRecord(id="x", tenancy_name="other"), NOW)
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Present)
 
 
 async def test_an_object_that_has_nothing_yet_is_of_no_tenant(reconcilers, a_session):
     reconcilers.account(session=a_session("https://cloud.example", "other"), tenant="acme")
-    reconcilers.put("GpuVM")
-    assert getattr((await reconcilers.facts("GpuVM")).found, "cause", None) is not UnknownReason.TENANT
+    reconcilers.put("GpuVM", status=left_behind(ours().name, OrderState.NOT_ORDERED))
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent)
 
 
 async def test_another_credential_than_it_was_ordered_with_proves_no_absence(reconcilers, a_session):
