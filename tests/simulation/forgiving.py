@@ -137,11 +137,17 @@ class Forgiving(Witness):
         return next((one for one in reversed(orders) if one.answer != "refused"), None)
 
     def _is_anothers(self, life: Life, row: Row, order: Order) -> bool:
-        """Whether no status says the tenant of its order, and the Secret held another's key before a listing showed it."""
-        if order.tenancy or order.tenant == life.status.get("tenancy"):
+        """Whether no status says the tenant of its order, and the Secret held another's key before a listing showed it.
+
+        Nor does one that somebody put back from before the order, unless an operator has put it right (known limits).
+        """
+        put_back = life.tampered_at >= order.at and not life.has_told_anew(name_of(row), place_of(row)[0])
+        if (order.tenancy and not put_back) or order.tenant == life.status.get("tenancy"):
             return False
-        since = self._sightings.held_another(life.namespace, order.tenant, order.at)
-        return since < math.inf and not self._sightings.between(row, life.namespace, self._shown(self.time_of(row)), since)
+        lost = max(order.at, life.tampered_at) if put_back else order.at
+        since = self._sightings.held_another(life.namespace, order.tenant, lost)
+        shown = max(self._shown(self.time_of(row)), lost)
+        return since < math.inf and not self._sightings.between(row, life.namespace, shown, since)
 
     def was_hidden(self, life: Life, row: Row) -> str:
         """Whether all plausible listings have lacked a VM or snapshot for a grace, although it is there and had been shown.
