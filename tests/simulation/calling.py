@@ -177,9 +177,10 @@ class Calling:
         return bool(order.get("name")) and not life.chosen and not str(order["name"]).startswith(own)
 
     def _is_required(self, life: Life) -> bool:
-        """Whether the spec wants what is there, and there is none."""
-        wanted = life.spec.get("adoption") == "Required"
-        return wanted and not any(name_of(row) == life.wanted_name for row, _ in self._rows(life))
+        """Whether the spec wants what is there, and there is none in its cluster."""
+        cluster = str(life.spec.get("cluster")).casefold()
+        there = (name_of(row) == life.wanted_name and place_of(row)[0] == cluster for row, _ in self._rows(life))
+        return life.spec.get("adoption") == "Required" and not any(there)
 
     def _lacks_its_image(self, life: Life) -> bool:
         """Whether the GpuSnapshot that its disk is made from has no snapshot in the VPC of its order."""

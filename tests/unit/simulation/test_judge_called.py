@@ -168,6 +168,14 @@ def test_a_source_is_not_there_if_it_is_in_another_place(court, cluster, vpc, ne
     assert (calls(court, item, "SourceNotFound") == []) is needed
 
 
+@pytest.mark.parametrize(("cluster", "needed"), [("Hou1", True), ("msc1", False)])
+def test_what_is_to_be_adopted_is_not_there_if_it_is_in_another_cluster(court, cluster, needed):
+    """Seed 92322405: the owner changed the cluster before the VM was adopted."""
+    court.world.cloud.make_vm("legacy", "acme", "Msc1", "stranger")
+    item = court.applied(vmName="legacy", adoption="Required", cluster=cluster)
+    assert (calls(court, item, "NotFound") == []) is needed
+
+
 @pytest.mark.parametrize(("vpc", "needed"), [("acme", False), ("acme-net", True)])
 def test_an_image_is_not_found_if_its_snapshot_is_in_another_vpc(court, vpc, needed):
     """Seed 92210192: a snapshot exists within its VPC."""
