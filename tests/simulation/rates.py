@@ -182,10 +182,14 @@ class Rates:
             self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")
 
     def _beside(self, cluster: str) -> Iterator[Life]:
-        """Who may wait in this cluster, and who in their other ones: one that queues there stands in each of its lines."""
-        lives = self._world.judge.books.lives.values()
+        """Who may wait in this cluster, and who in their other ones: one that queues there stands in each of its lines.
+
+        Who has ordered there, too, whatever its spec says since: others may wait behind it whose status cannot be written.
+        """
+        lives, orders = self._world.judge.books.lives.values(), self._world.cloud.orders
         near = {cluster}.union(*(life.clusters() for life in lives if life.names_cluster(cluster)))
-        return (life for life in lives if any(map(life.names_cluster, near)))
+        ordered = {one.uid for one in orders if one.cluster.casefold() == cluster}
+        return (life for life in lives if life.uid in ordered or any(map(life.names_cluster, near)))
 
     def _has_waited(self, life: Life) -> bool:
         """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started.

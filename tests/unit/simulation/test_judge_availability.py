@@ -40,6 +40,18 @@ def test_nothing_is_asked_of_a_cluster_where_nobody_waits(courts, cluster, found
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", []), ("Hou1", ["availability"])])
+def test_who_was_refused_in_a_cluster_and_left_it_may_have_had_others_behind_it(courts, cluster, found):
+    """Seed 92312453: one that had waited behind it could not say so, as no write of its status got through."""
+    it = courts()
+    item = it.bought()
+    it.world.cloud.orders[0].told = "refused"
+    it.world.actors.owner.patch(item, {"spec": {"cluster": "Oth1"}})
+    it.writes(item, order=None)
+    it.judge.rates.asks_what_is_free(it.operator, asked(cluster))
+    assert it.oracles == found
+
+
 def test_the_catalogue_may_ask_without_counts(courts):
     it = courts()
     it.bought()

@@ -3,6 +3,7 @@
 import pytest
 
 from simulation.credentials import secret_data
+from simulation.people import MERGE, path_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,32 @@ def test_what_stood_in_the_tenant_of_a_later_key_passes_for_an_unsent_order_of_t
     court.world.actors.owner.delete(item)
     court.destroys("prod")
     assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("key", "put_back", "put_right", "found"),
+    [
+        ("other", True, False, []),
+        ("good", True, False, ["released"]),
+        ("other", False, False, ["released"]),
+        ("other", True, True, ["released"]),
+    ],
+)
+def test_a_status_put_back_while_another_tenants_key_is_in_use_tells_nobody_of_a_vm(court, key, put_back, put_right, found):
+    """Seed 92313373: a known limit; no status told the VM or its tenant any more, and the other tenant's listings lack it."""
+    item = court.applied()
+    court.writes(item, tenancy="acme")
+    court.records(item, "a-x")
+    assert court.orders("a-x") == 202
+    court.passes(1)
+    court.world.actors.admin.put_secret("team", "key", secret_data(key, "key"))
+    court.passes(100)
+    if put_back:
+        told = {"order": None, "tenancy": None}
+        court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": told}, MERGE)
+    if put_right:
+        court.passes(1)
+        court.writes(item, tenancy="acme")
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert [oracle for oracle in court.oracles if oracle == "released"] == found
