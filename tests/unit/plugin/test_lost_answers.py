@@ -128,6 +128,22 @@ def test_one_that_is_being_deleted_is_not_taken_for_what_was_sent(api, create):
     assert (code, "exists already in namespace 'team': choose another name" in err) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("reason", "words", "says"),
+    [
+        ("AlreadyExists", "object is being deleted", "GpuVM/new exists already in namespace 'team': choose another name"),
+        ("Conflict", "the claim of this quota already exists", "somebody changed it at the same time; look, then try again"),
+    ],
+    ids=["the name is taken, in whatever words", "another conflict whose words resemble it"],
+)
+def test_that_a_name_is_taken_follows_from_the_reason_and_not_from_the_words(api, create, reason, words, says):
+    refusal = (409, {"kind": "Status", "message": words, "reason": reason})
+    real, api.answer = api.answer, lambda method, path, body: refusal if method == "POST" else real(method, path, body)
+    code, out, err = create()
+    assert (code, out) == (1, "")
+    assert says in err
+
+
 CHANGES = [("stop",), ("pause",), ("restart",), ("retain",)]
 
 

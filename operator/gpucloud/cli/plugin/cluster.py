@@ -138,7 +138,7 @@ class Cluster:
             with _lost_answers(f"create {key}", key):
                 return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
-            if error.status == 409 and "already exists" in str(error):
+            if error.is_name_taken:
                 raise PluginError(_taken(key, self._look(key)[0], body)) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)

@@ -49,6 +49,11 @@ class RefusedError(Exception):
         return is_transient(self.status)
 
     @property
+    def is_name_taken(self) -> bool:
+        """Whether an object of this name exists already. Another conflict has the same status."""
+        return self.reason == "AlreadyExists"
+
+    @property
     def is_unserved(self) -> bool:
         """Whether the apiserver serves no such kind; it then answers with plain text, or with words of its own."""
         return self.status == 404 and (self.reason != "NotFound" or "could not find the requested resource" in str(self))
