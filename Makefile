@@ -159,7 +159,7 @@ plugin: $(READY) ## kubectl-gpucloud with its interpreter, in out/plugin
 	  --no-editable --python $(RUN)/python
 	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onedir --name kubectl-gpucloud --distpath out/plugin \
 	  --exclude-module setuptools --exclude-module kubernetes.aio --exclude-module aiohttp \
-	  --collect-submodules gpucloud.cli.plugin --collect-data gpucloud.cli.plugin \
+	  --collect-submodules gpucloud.cli.plugin \
 	  --workpath out/plugin-build --specpath out/plugin-build .venv/plugin/bin/kubectl-gpucloud
 	cp LICENSE out/plugin/kubectl-gpucloud/
 

@@ -1,12 +1,10 @@
-"""Prints docs/reference/cli.md from the verbs; and what the reasons mean, as a table of status.md and for ``explain``.
+"""Prints docs/reference/cli.md from the verbs; and what the reasons mean, as a table of status.md.
 
-``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes all three.
+``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes both.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +13,6 @@ from gpucloud.cli.markdown import table
 from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
-from gpucloud.cli.plugin.verbs.explain import REASONS
 from gpucloud.kinds.explained import EXPLAINED
 
 if TYPE_CHECKING:
@@ -66,13 +63,6 @@ def _default(item: Parameter) -> str:
     return "required" if item.required else f"`{default}`" if default else ""
 
 
-def reasons() -> str:
-    """What the reasons mean, as JSON; links become the name of their page. The plugin reads it without the kinds."""
-    keys = ("reason", "conditions", "meaning", "whatToDo")
-    found = [dict(zip(keys, map(_plain, row), strict=True)) for row in EXPLAINED]
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-
-
 def with_reasons(status: str) -> str:
     """The page docs/reference/status.md with its table of reasons as the code has it."""
     before, rest = status.split(BEGIN)
@@ -81,15 +71,10 @@ def with_reasons(status: str) -> str:
     return f"{before}{BEGIN}\n\n{printed}\n\n{END}{rest.split(END)[1]}"
 
 
-def _plain(cell: str) -> str:
-    return re.sub(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)", r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
-
-
 def write() -> None:
-    """Write all three files."""
+    """Write both files."""
     status = PAGES / "status.md"
     status.write_text(with_reasons(status.read_text(encoding="utf-8")), encoding="utf-8")
-    REASONS.write_text(reasons(), encoding="utf-8")
     (PAGES / "cli.md").write_text(page(), encoding="utf-8")
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from gpucloud.cli.plugin import marks, show
@@ -13,6 +11,7 @@ from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import MEANINGS, Standing
 from gpucloud.cli.plugin.text import clean
+from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.kube.access import At
 
-REASONS = Path(__file__).parents[1] / "reasons.json"  # printed from kinds/explained
+_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)")  # of the page docs/reference/status.md
 
 
 class Explanation(TypedDict):
-    """A row of the table of reasons."""
+    """A reason as programs read it: the texts without Markdown, a link as the name of its page."""
 
     reason: str
     conditions: str
@@ -53,8 +52,19 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
 
 def explanations() -> Mapping[str, Explanation]:
     """Every reason, in the order of the page."""
-    rows: list[Explanation] = json.loads(REASONS.read_text(encoding="utf-8"))
-    return {row["reason"]: row for row in rows}
+    return {
+        row.reason.value: {
+            "reason": row.reason.value,
+            "conditions": _plain(row.conditions),
+            "meaning": _plain(row.meaning),
+            "whatToDo": _plain(row.what_to_do),
+        }
+        for row in EXPLAINED
+    }
+
+
+def _plain(cell: str) -> str:
+    return _LINK.sub(r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
 
 
 def _standings() -> Mapping[str, Explanation]:
