@@ -23,7 +23,7 @@ from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.settings import Settings
 from promtool import PromtoolError, obtain_promtool
 from support.chart import NAME
-from support.fedmetrics import everything
+from support.exportedmetrics import all_metrics
 from support.promql import OF_TARGETS, spoken_of, values_of
 
 RULE = {"metrics": {"prometheusRule": {"enabled": True, "runbookUrl": "https://runbooks.example"}}}
@@ -173,7 +173,7 @@ def test_promtool_reads_every_panel_and_page(promtool):
 def exported():
     """The labels of each sample that the operator can export, by its name."""
     found = {}
-    for family in everything(["Msc1"]).registry.collect():
+    for family in all_metrics(["Msc1"]).registry.collect():
         for sample in family.samples:
             found.setdefault(sample.name, set()).update(sample.labels)
     for name in [name for name in found if "_gpuvm_" in name]:  # one family a kind, all alike

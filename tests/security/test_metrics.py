@@ -6,7 +6,7 @@ import re
 
 from prometheus_client.exposition import generate_latest
 
-from support.fedmetrics import everything
+from support.exportedmetrics import all_metrics
 
 # Each label that there is, and where its values come from. Names, ids and addresses of what tenants have are in none.
 LABELS = {
@@ -43,12 +43,12 @@ def text_of(metrics):
 
 
 def test_every_label_is_known():
-    found = set(re.findall(r"[{,]([a-z_]+)=\"", text_of(everything(["Msc1"]))))
+    found = set(re.findall(r"[{,]([a-z_]+)=\"", text_of(all_metrics(["Msc1"]))))
     assert found <= LABELS
 
 
 def test_no_value_of_a_label_forges_a_line():
-    honest, hostile = text_of(everything(["Msc1"])), text_of(everything([HOSTILE]))
+    honest, hostile = text_of(all_metrics(["Msc1"])), text_of(all_metrics([HOSTILE]))
     assert hostile.count("\n") == honest.count("\n")
     assert not re.search(r"^gpucloud_forged", hostile, re.MULTILINE)
 
@@ -56,6 +56,8 @@ def test_no_value_of_a_label_forges_a_line():
 def test_made_up_clusters_make_no_series_without_bound():
     """The name of a cluster is free text in a spec, and the metrics are everybody's."""
     many = [
-        line for line in text_of(everything([f"made-up-{number}" for number in range(5000)])).splitlines() if "cluster=" in line
+        line
+        for line in text_of(all_metrics([f"made-up-{number}" for number in range(5000)])).splitlines()
+        if "cluster=" in line
     ]
     assert len(many) <= 5 * SERIES_OF_A_LABEL

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from gpucloud.cloud import connection
 from gpucloud.cloud.limits import TokenBucket
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.collectors import FleetVM, ListingStatus
@@ -18,7 +20,9 @@ from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile.ownership import record_id
 from support.builders import an_order
-from support.fedmetrics import ACCOUNT, NOON, a_condition, a_status, everything
+from support.enginerig import OWN, Rig
+from support.exportedmetrics import ACCOUNT, NOON, a_condition, a_status, all_metrics
+from support.fakes import FakeCloud
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
 
@@ -209,8 +213,24 @@ def test_what_is_counted_by_kind_stands_at_0_from_the_start(kind):
     assert metrics.registry.get_sample_value("workqueue_retries_total", {"name": "gpucloud"}) == 0
 
 
+@pytest.mark.looptime
+async def test_what_an_engine_exports_is_among_the_metrics_that_the_tests_look_at(monkeypatch):
+    """Else the pages, the alerts and the check of labels would be compared with less than there is."""
+    cloud = FakeCloud()
+    cloud.world(OWN, GetAll=["Msc1"])
+    monkeypatch.setattr(connection, "real_transport", lambda _options: cloud)
+    rig = Rig(cloud)
+    await rig.engine.start()
+    rig.show("GpuVM")
+    await asyncio.sleep(60)
+    await rig.engine.stop(1.0)
+    exported = {family.name for family in rig.engine.metrics.registry.collect()}
+    assert len(exported) > 40
+    assert exported - {family.name for family in all_metrics(["Msc1"]).registry.collect()} == set()
+
+
 def test_the_reference_names_every_metric_and_no_other():
-    families = {family.name: family.type for family in everything(["Msc1"]).registry.collect()}
+    families = {family.name: family.type for family in all_metrics(["Msc1"]).registry.collect()}
     exported = {name + ("_total" if kind == "counter" else "") for name, kind in families.items()}
     kinds = "|".join(item.kind.lower() for item in DEFINITIONS)
     exported = {re.sub(rf"^operator_({kinds})_", "operator_<kind>_", name) for name in exported}
@@ -221,7 +241,7 @@ def test_the_reference_names_every_metric_and_no_other():
 def test_the_reference_names_the_labels_of_every_metric():
     exported = {
         sample.name.removesuffix("_count"): set(sample.labels) - {"le"}
-        for family in everything(["Msc1"]).registry.collect()
+        for family in all_metrics(["Msc1"]).registry.collect()
         for sample in family.samples
         if not sample.name.endswith(("_sum", "_bucket")) or family.type != "histogram"
     }

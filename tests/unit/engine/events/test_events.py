@@ -10,8 +10,8 @@ from gpucloud.engine.kube.events import Event, adoptions, status_changes, with_c
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
 from support.builders import UID, a_status, an_object, an_order
+from support.exportedmetrics import a_condition
 from support.fakes import DOWN, GONE
-from support.fedmetrics import a_condition
 from support.recording import NOTE, posted
 
 pytestmark = pytest.mark.looptime
