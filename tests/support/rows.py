@@ -58,6 +58,7 @@ class Row:
     action: Verb | None = None
     released: Reason | None = None
     looks: bool | None = None  # whether a younger listing is asked for
+    asks_from: float | None = None  # when that listing must have begun
     says: str | tuple[str, ...] = ()
     status: dict = field(default_factory=dict)
     records: bool | None = None
@@ -105,6 +106,8 @@ def judge(row, plan):
     if row.looks is not None:
         assert plan.refresh_after is not None, row.why
         assert (plan.refresh_after <= NOW) == row.looks, row.why
+    if row.asks_from is not None:
+        assert plan.refresh_after == row.asks_from, row.why
     if row.records is not None:
         assert plan.records_order == row.records, row.why
     if row.wakes is not None:

@@ -42,6 +42,7 @@ REJECTED = a_vpc_status(
     "Rejected", progress="Stalled", order=an_order(NAME, OrderState.REFUSED, vpc=NAME, refused_generation=1)
 )
 OTHERS = Sightings(NOW - 33, Doubt.RENUMBERED, NOW - 31)  # listings of a grace have shown another id
+TWICE = Sightings(NOW - 6, Doubt.RENUMBERED, NOW - 2)  # one before has shown another id
 RENUMBERED = known(ORDER, sightings=OTHERS)
 CREATING = a_vpc_status("Creating", order=INTENDED, account=OWN_ACCOUNT)
 AVAILABLE = a_vpc_status("Available", "True", None, **MADE)

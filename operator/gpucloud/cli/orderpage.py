@@ -106,7 +106,8 @@ _MISSING = (
 _LET_GO = (
     "When an object is deleted, what is `Lost` or `Overdue`, or `Refused` after an order without a clear answer, is released "
     "only when two listings that began after the deletion lack it: the listings that proved it lost before may have been "
-    "partial. (`spec.deletion.policy: Retain` lets everything go at once.) While it cannot be listed, the object stays, and "
+    "partial. A VPC that was lost may show again by its id, so a listing that shows another id lets it go a grace after the "
+    "deletion. (`spec.deletion.policy: Retain` lets everything go at once.) While it cannot be listed, the object stays, and "
     "Ready says why and what to do."
 )
 _MARKED = (

@@ -235,11 +235,16 @@ def _recovered(tracked: TrackedOrder, found: Present[object], proofs: Proofs, no
     return after_event(tracked, OrderEvent.RECOVERED, now)
 
 
+def may_be_back(order: Order | None, *, unique_id: bool) -> bool:
+    """Whether a listing would show by its unique id that a lost resource is there all the same."""
+    lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
+    return lost and unique_id and order is not None and order.cloud_id is not None
+
+
 def _is_back(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs) -> bool:
     """Whether a lost resource is listed again under its unique id."""
     order = tracked.order
-    lost = order is not None and order.state is OrderState.LOST and order.origin is Origin.CREATED
-    return lost and proofs.unique_id and order is not None and seen_id is not None and seen_id == order.cloud_id
+    return order is not None and may_be_back(order, unique_id=proofs.unique_id) and seen_id == order.cloud_id
 
 
 def replaced_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:

@@ -25,6 +25,7 @@ from support.vpcfacts import (
     REFUSED_FOR_CERTAIN,
     RENUMBERED,
     TAKEN_OVER,
+    TWICE,
     a_vpc,
     a_vpc_spec,
     a_vpc_status,
@@ -94,6 +95,15 @@ ROWS = {
     ),
     "another id in one listing is waited for": Row(
         "the listing may be older than ours", {"found": a_vpc("vpc-2"), "status": AVAILABLE, "known": known(ORDER)}, None
+    ),
+    "another id in two listings ends what Ready says": Row(
+        "one may be an old one; two lack ours as two without the name do",
+        {"found": a_vpc("vpc-2", ipRange="10.9.0.0/16"), "status": AVAILABLE, "known": known(ORDER, sightings=TWICE)},
+        Reason.VPC_LOST,
+        ready="Unknown",
+        looks=False,
+        says="latest listing lacks this VPC",
+        status={"vpc_id": "vpc-1", "ip_range": None, "order": OrderState.SEEN},
     ),
     "an id that this process saw itself outranks an edited one": Row(
         "people can edit status; else deletion would let ours go",

@@ -21,6 +21,7 @@ from support.vpcfacts import (
     ORDER,
     REFUSED_FOR_CERTAIN,
     RENUMBERED,
+    RETAINS,
     TAKEN_OVER,
     TOLD,
     a_vpc,
@@ -31,6 +32,7 @@ from support.vpcfacts import (
 AT_2 = an_object(deleting=True, generation=2)
 DELETES = a_vpc_spec(adoption="IfExists", deletion={"policy": "Delete"})
 GONE_FOR_LONG = {"found": Absent(NOW, NOW - 99, NOW - 2)}
+ACCEPTED = known(an_order(NAME, OrderState.ACCEPTED, vpc=NAME, cloud_id="vpc-1"), ago=5, recorded=6)
 LOST = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1"))
 LOST_ADOPTED = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id="vpc-1", origin=Origin.ADOPTED))
 LOST_BY_NAME = known(an_order(NAME, OrderState.LOST, vpc=NAME, cloud_id=NAME))
@@ -115,7 +117,7 @@ ROWS = {
     ),
     "deleting one re-made by a stranger destroys nothing": Row(
         "another id for a grace: it is not the one that we made",
-        EMPTIED | {"found": a_vpc("vpc-2"), "known": RENUMBERED},
+        EMPTIED | {"found": a_vpc("vpc-2"), "known": RENUMBERED, "history": replace(OLD, deletion_seen=NOW - 30)},
         released=Reason.RETAINED,
         says="is not destroyed",
     ),
@@ -123,6 +125,39 @@ ROWS = {
         "seed 92306602: it was an old one, and ours was left behind",
         EMPTIED | {"found": a_vpc("vpc-2"), "known": known(ORDER, ago=5, recorded=6)},
         None,
+    ),
+    "deleting says that it looks while listings show another id": Row(
+        "its acceptance is waited for, up to ten graces",
+        {"meta": AT_2, "found": a_vpc("vpc-2"), "status": CREATING, "known": ACCEPTED},
+        Reason.DELETING,
+        looks=False,
+        says="Looking for VPC",
+        status={"vpc_id": None},
+    ),
+    "deleting what is retained waits for no second listing": Row(
+        "it stays, whatever it is",
+        {"meta": DELETING, "spec": RETAINS, "found": a_vpc("vpc-2"), "status": CREATING, "known": ACCEPTED},
+        released=Reason.RETAINED,
+    ),
+    "deleting waits for a second listing at once where that is enough": Row(
+        "the one that raised the doubt ends it no more, and would wake the object again and again",
+        EMPTIED | {"found": a_vpc("vpc-2", NOW - 1), "known": TOLD},
+        None,
+        looks=True,
+        asks_from=NOW,
+    ),
+    "lost before, and a listing shows another id: looked for again": Row(
+        "listings may have been partial before, and this one may be old",
+        EMPTIED | {"found": a_vpc("vpc-2"), "known": LOST, "history": replace(OLD, deletion_seen=NOW - 29)},
+        Reason.DELETING,
+        looks=False,
+        says="looking again",
+    ),
+    "lost before, and listings of a grace show another id: let go": Row(
+        "what has the name is another's",
+        EMPTIED | {"found": a_vpc("vpc-2"), "known": LOST, "history": replace(OLD, deletion_seen=NOW - 30)},
+        released=Reason.RETAINED,
+        says="is not destroyed",
     ),
     "deleting beside a twin lets nothing go": Row(
         "the stranger's is listed first, and ours may be the other",

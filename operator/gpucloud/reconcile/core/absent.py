@@ -18,6 +18,7 @@ from gpucloud.reconcile.transitions import ACCEPTED_GRACES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.core.facts import CloudFacts
     from gpucloud.reconcile.facts import Absent, Attempt
     from gpucloud.reconcile.plan import Plan
@@ -107,14 +108,22 @@ def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
 def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
     placed = placement.cloud_placement(f.order) is not None
-    own_id = f.order.cloud_id if f.order is not None and placed else None
-    what = f"the {f.subject.noun} {(own_id or f.identity.name)!r}"
     if absent_twice_since(found, f.deletion_seen):
         late = " If it appears again, it is billed until you destroy it in the cloud." if placed else ""
-        gone = f"T{what[1:]} was gone from the cloud before this object was deleted.{late}"
+        gone = f"T{_lost_name(f)[1:]} was gone from the cloud before this object was deleted.{late}"
         return release_finalizer(f, Reason.GONE, gone, placed)
-    words = f"Listings lacked {what} before this object was deleted; the operator is looking again."
-    return plan_status(f, working(Reason.DELETING, words), refresh_after=f.now.mono)
+    return plan_status(f, lost_before(f), refresh_after=f.now.mono)
+
+
+def lost_before(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """Return the verdict while it is looked for once more what was lost before the deletion."""
+    words = f"Listings lacked {_lost_name(f)} before this object was deleted; the operator is looking again."
+    return working(Reason.DELETING, words)
+
+
+def _lost_name(f: CloudFacts[Any, Any, Any]) -> str:
+    own_id = None if f.order is None or placement.cloud_placement(f.order) is None else f.order.cloud_id
+    return f"the {f.subject.noun} {(own_id or f.identity.name)!r}"
 
 
 def absent_twice_since(found: Absent, mono: float) -> bool:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import credential
+from gpucloud.reconcile import credential, evidence
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core import failed
-from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, release_gone
+from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, lost_before, release_gone
 from gpucloud.reconcile.core.destruction import (
     again_from,
     deleting,
@@ -105,11 +105,17 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 
 def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again."""
+    """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again.
+
+    What was lost may be there all the same, and shows by its unique id that it is: one old listing lets nothing go.
+    """
     if f.state is OrderState.GONE and not isinstance(f.found, Present):
         return release_gone(f, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
     if not isinstance(f.found, Present):
         return None
+    counts_from = f.deletion_seen + f.limits.grace
+    if evidence.may_be_back(f.order, unique_id=f.subject.unique_id) and f.found.as_of < counts_from:
+        return plan_status(f, lost_before(f), refresh_after=counts_from)
     gone = f"The {f.subject.noun} {f.identity.name!r} of this object is gone from the cloud."
     maybe = failed.maybe_made(f)
     return release_finalizer(

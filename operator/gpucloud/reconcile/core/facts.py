@@ -359,7 +359,9 @@ class CloudFacts(ABC, Generic[P, S, R]):
     @property
     def is_present(self) -> bool:
         """Whether one record, not to be mistaken for another, shows it and it is ours, as far as the record tells."""
-        return isinstance(self.found, Present) and not self.found.duplicate_records and self.is_shown
+        if not isinstance(self.found, Present) or self.found.duplicate_records or self.differs(self.found):
+            return False
+        return self.is_shown
 
     def is_unconfirmed(self, found: Present[R]) -> bool:
         """Whether what this listing shows is not known yet to be what was ordered."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from gpucloud.kinds.common import Adoption, CloudStatus, OrderState
+from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import credential, evidence, pause, unseen
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
+from gpucloud.reconcile.core.delete import meanwhile
+from gpucloud.reconcile.core.destruction import looking
 from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
@@ -171,13 +173,30 @@ def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 
 def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource."""
+    """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource.
+
+    What is retained is let go whatever it is.
+    """
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None
-    needed = f.now.mono if f.tracked.sightings.in_doubt else f.tracked.since
+    if f.meta.deleting and f.policy is DeletionPolicy.RETAIN:
+        return None
     if f.differs(f.found):
-        needed = evidence.replaced_from(f.tracked, f.limits.grace, f.history.first_seen)
+        return _renumbered(f, f.found)
+    needed = f.now.mono if f.tracked.sightings.in_doubt else f.tracked.since
     return Plan(refresh_after=max(needed, f.tracked.recorded or 0.0), pending=True)
+
+
+def _renumbered(f: CloudFacts[Any, S, Any], found: Present[Any]) -> Plan[S]:
+    """Wait until listings with another unique id count; two of them end what Ready says of the recorded one."""
+    counts_from = max(evidence.replaced_from(f.tracked, f.limits.grace, f.history.first_seen), f.tracked.recorded or 0.0)
+    refresh_after = counts_from if counts_from > found.as_of else f.now.mono
+    if f.meta.deleting:
+        return meanwhile(f, looking(f), refresh_after=refresh_after)
+    first = f.tracked.sightings.since
+    if not f.seen or first is None or found.as_of <= first:
+        return Plan(refresh_after=refresh_after, pending=True)
+    return plan_status(f, _missing_now(f), refresh_after=refresh_after)
 
 
 def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -238,13 +257,14 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
         if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
             return Plan(refresh_after=f.now.mono, requeue_at=unsure_until, pending=True)
-        missing = working(
-            f.subject.lost,
-            f"The cloud's latest listing lacks this {f.subject.noun}; the operator checks again.",
-            ready="Unknown",
-        )
-        return plan_status(f, missing, refresh_after=_lost_from(f, f.found))
+        return plan_status(f, _missing_now(f), refresh_after=_lost_from(f, f.found))
     return plan_status(f, stalled(f.subject.lost, _lost_for_good(f)))
+
+
+def _missing_now(f: CloudFacts[Any, Any, Any]) -> Verdict:
+    """Return the verdict while listings lack what was seen, and do not prove yet that it is lost."""
+    words = f"The cloud's latest listing lacks this {f.subject.noun}; the operator checks again."
+    return working(f.subject.lost, words, ready="Unknown")
 
 
 def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
