@@ -46,8 +46,9 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/lint-imports --no-cache
 	$(RUN)/python -m prose
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --site-dir out/checked-site # links and anchors; --quiet would let broken ones pass
-	$(RUN)/python -m gpucloud crds --check crds --docs docs/reference --schemas schemas
+	$(RUN)/python -m gpucloud crds --check crds --schemas schemas
 	$(RUN)/python -m gpucloud crds --check $(CHART_CRDS)
+	$(RUN)/python -m pages --check
 	$(RUN)/python -m chartfiles chart --check
 	PYTHONPATH=tests $(RUN)/python -m support.messages --check
 
@@ -108,11 +109,10 @@ demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves 
 
 pages: manifests messages endpoints ## print all files that are printed from the code
 
-crds: $(READY) ## print crds/*.yaml, schemas/ and the pages of both commands from the code
-	$(RUN)/python -m gpucloud crds --write crds --docs docs/reference --schemas schemas
+crds: $(READY) ## print crds/*.yaml, schemas/ and the reference pages from the code
+	$(RUN)/python -m gpucloud crds --write crds --schemas schemas
 	$(RUN)/python -m gpucloud crds --write $(CHART_CRDS)
-	$(RUN)/python -m gpucloud.cli.plugin.reference
-	$(RUN)/python -m gpucloud.cli.reference > docs/reference/gpucloud.md
+	$(RUN)/python -m pages
 
 chart: $(READY) ## print the chart's schema, tables and list of settings
 	$(RUN)/python -m chartfiles chart

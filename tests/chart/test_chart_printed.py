@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 from chartfiles import manifests
-from chartfiles.__main__ import chart_files, left_over, stale
+from chartfiles.__main__ import chart_files, left_over
 from chartfiles.places import CRD_CHART, MANIFESTS, ROOT, VALUES
 from chartfiles.values import read_values
 from controlplane.obtain import obtain_kubectl
+from printed import stale
 from support.kubectl import Kubectl
 
 OVERLAYS = {"base": manifests.BASE, **{f"overlays/{name}": values for name, values in manifests.OVERLAYS.items()}}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin.reference import with_reasons
 from gpucloud.cli.plugin.verbs.explain import explanations
 from gpucloud.flags import ENV_PREFIX, FLAGS
 from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
+from pages.reasons import printed_into
 from support.decisions.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def test_every_reason_is_explained(reason):
 
 
 def test_the_page_and_the_plugin_explain_the_reasons_in_the_words_of_the_code():
-    assert with_reasons(STATUS) == STATUS, "run: make crds"
+    assert printed_into(STATUS) == STATUS, "run: make crds"
     assert [row.reason for row in EXPLAINED] == list(map(Reason, explanations()))
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chartfiles import manifests, readme, schema, settings
-from chartfiles.places import MANIFESTS, README, ROOT, SCHEMA, VALUES
+from chartfiles.places import MANIFESTS, README, SCHEMA, VALUES
 from chartfiles.values import read_values
 from helmcli import Helm, obtain_helm
+from printed import stale, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,26 +36,9 @@ def manifest_files() -> dict[Path, str]:
         return manifests.files(Helm(obtain_helm(os.environ), Path(home)))
 
 
-def stale(files: Mapping[Path, str]) -> list[str]:
-    """Return the names of files that are not as they would be printed."""
-    return [
-        str(path.relative_to(ROOT))
-        for path, text in files.items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-
-
 def left_over(files: Mapping[Path, str]) -> list[Path]:
     """Return files of deploy/manifests that nothing prints any more."""
     return [path for path in MANIFESTS.rglob("*.yaml") if path not in files]
-
-
-def write(files: Mapping[Path, str]) -> None:
-    """Write them."""
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        print(f"wrote {path.relative_to(ROOT)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

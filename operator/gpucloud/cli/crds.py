@@ -1,6 +1,6 @@
-"""``gpucloud crds``: print, write or check the files that are made from the code.
+"""``gpucloud crds``: print, write or check the custom resource definitions, and their schemas for editors.
 
-It knows files and differences; what stands in them is decided by the kinds, the core's table of transitions and the client.
+It knows files and differences; what stands in them is decided by the kinds.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpucloud.cli import clientpage, orderpage
-from gpucloud.cli.kindpage import reference_page
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from gpucloud.kinds.jsonschema import file_name, json_schema, to_json
@@ -26,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--write", metavar="DIR", type=Path, help="write the definitions into this folder")
     mode.add_argument("--check", metavar="DIR", type=Path, help="exit with 1 if the folder's files differ")
-    parser.add_argument("--docs", metavar="DIR", type=Path, help="also write or check the reference pages in this folder")
     parser.add_argument("--schemas", metavar="DIR", type=Path, help="also write or check the JSON schemas in this folder")
     parser.epilog = (
         "Without --write and --check the definitions are printed. "
@@ -35,28 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Return 0, 1 when a checked file differs, or 2 when ``--docs`` or ``--schemas`` is given alone."""
+    """Return 0, 1 when a checked file differs, or 2 when ``--schemas`` is given alone."""
     crds: Path | None = args.write or args.check
-    if crds is None and (args.docs or args.schemas):
-        print("gpucloud crds: --docs and --schemas need --write or --check", file=sys.stderr)
+    if crds is None and args.schemas:
+        print("gpucloud crds: --schemas needs --write or --check: add one of them", file=sys.stderr)
         return 2
     if crds is None:
         print("".join(_definitions().values()), end="")
         return 0
     files = {crds / name: text for name, text in _definitions().items()}
-    for folder, made in ((args.docs, _pages), (args.schemas, _schemas)):
-        if folder is not None:
-            files |= {folder / name: text for name, text in made().items()}
+    if args.schemas is not None:
+        files |= {args.schemas / name: text for name, text in _schemas().items()}
     return _check(files) if args.check else _write(files)
 
 
 def _definitions() -> dict[str, str]:
     return {item.file_name: to_yaml(custom_resource_definition(item)) for item in ALL_DEFINITIONS}
-
-
-def _pages() -> dict[str, str]:
-    pages = {f"{item.kind.lower()}.md": reference_page(custom_resource_definition(item)) for item in ALL_DEFINITIONS}
-    return pages | {orderpage.NAME: orderpage.order_page(), clientpage.NAME: clientpage.client_page()}
 
 
 def _schemas() -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.markdown import table
+from pages.markdown import table
 from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.calls import accepted

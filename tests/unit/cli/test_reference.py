@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpucloud.cli.main import COMMANDS, main
-from gpucloud.cli.reference import FLAGS_ELSEWHERE, page
+from pages.commands import FLAGS_ELSEWHERE, page
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "gpucloud.md").read_text()
 SECTIONS = dict(part.split("\n", maxsplit=1) for part in PAGE.split("\n## ")[1:])

@@ -8,11 +8,11 @@ import json
 import pytest
 import yaml
 
-from gpucloud.cli.kindpage import reference_page
 from gpucloud.cli.main import main
 from gpucloud.kinds.crd import custom_resource_definition, to_yaml
 from gpucloud.kinds.definitions import ALL_DEFINITIONS, GPUVM
 from gpucloud.kinds.jsonschema import file_name, json_schema
+from pages import kinds
 
 CRD = custom_resource_definition(GPUVM)
 FILE = "gpucloud.dev_gpuvms.yaml"
@@ -30,7 +30,7 @@ def test_yaml_has_no_anchors_even_where_one_thing_is_said_twice():
 
 
 def test_the_reference_says_what_is_required_immutable_and_defaulted():
-    page = reference_page(CRD)
+    page = kinds.page(CRD)
     assert "| `spec.cluster` | string | required, immutable |" in page
     assert "| `spec.powerState` | `Running` or `Stopped` | default `Running` |" in page
 
@@ -39,7 +39,7 @@ def test_a_field_that_is_added_shows_on_the_page():
     crd = copy.deepcopy(CRD)
     spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     spec["properties"]["colour"] = {"type": "string", "description": "Its colour.", "maxLength": 5}
-    assert "| `spec.colour` | string | optional | Its colour. (at most 5 characters) |" in reference_page(crd)
+    assert "| `spec.colour` | string | optional | Its colour. (at most 5 characters) |" in kinds.page(crd)
 
 
 def test_command_prints_all_definitions(capsys):
@@ -49,18 +49,17 @@ def test_command_prints_all_definitions(capsys):
 
 
 def test_command_writes_what_it_then_finds_unchanged(tmp_path):
-    crds, docs, schemas = tmp_path / "crds", tmp_path / "docs", tmp_path / "schemas"
-    whole = [str(crds), "--docs", str(docs), "--schemas", str(schemas)]
+    crds, schemas = tmp_path / "crds", tmp_path / "schemas"
+    whole = [str(crds), "--schemas", str(schemas)]
     assert main(["crds", "--write", *whole]) == 0
     assert (crds / FILE).read_text() == to_yaml(CRD)
-    assert (docs / "gpuvm.md").read_text() == reference_page(CRD)
     assert json.loads((schemas / file_name("GpuVM")).read_text()) == json_schema(CRD)
     assert main(["crds", "--check", *whole]) == 0
 
 
-@pytest.mark.parametrize("edited", [f"crds/{FILE}", "docs/gpuvm.md", "schemas/gpucloud.dev/gpuvm_v1alpha1.json"])
+@pytest.mark.parametrize("edited", [f"crds/{FILE}", "schemas/gpucloud.dev/gpuvm_v1alpha1.json"])
 def test_command_shows_the_difference_and_the_cure_when_a_file_was_edited(tmp_path, capsys, edited):
-    whole = [str(tmp_path / "crds"), "--docs", str(tmp_path / "docs"), "--schemas", str(tmp_path / "schemas")]
+    whole = [str(tmp_path / "crds"), "--schemas", str(tmp_path / "schemas")]
     main(["crds", "--write", *whole])
     with (tmp_path / edited).open("a") as file:
         file.write("written by hand\n")
@@ -76,7 +75,6 @@ def test_command_notices_a_missing_file(tmp_path, capsys):
     assert "+kind: CustomResourceDefinition" in capsys.readouterr().out
 
 
-def test_command_wants_to_know_what_to_do_with_docs(tmp_path, capsys):
-    assert main(["crds", "--docs", str(tmp_path)]) == 2
+def test_command_wants_to_know_what_to_do_with_schemas(tmp_path, capsys):
     assert main(["crds", "--schemas", str(tmp_path)]) == 2
-    assert "--write or --check" in capsys.readouterr().err
+    assert "--write or --check: add one of them" in capsys.readouterr().err

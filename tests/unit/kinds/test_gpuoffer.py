@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.cli.kindpage import reference_page
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS, DEFINITIONS, GPUOFFER
 from gpucloud.kinds.gpuoffer import GpuOffer
 from gpucloud.kinds.jsonschema import json_schema
+from pages import kinds
 from support.crdschema import fields, values
 
 CRD = custom_resource_definition(GPUOFFER)
@@ -58,7 +58,7 @@ def test_columns():
 
 
 def test_the_reference_names_every_field():
-    page = reference_page(CRD)
+    page = kinds.page(CRD)
     for name, field in OWN["properties"].items():
         assert f"| `{name}` |" in page
         assert field["description"] in page

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from gpucloud.cli.kindpage import reference_page
 from gpucloud.kinds.common import CloudSpec, CloudStatus
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS, GPUCLOUDACCOUNT, GPUHOST, GPUSNAPSHOT, GPUVM, GPUVPC
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.kinds.model import Condition
+from pages import kinds
 from support.crdschema import fields, rules, values, whole
 
 PRINTED = {definition.kind: custom_resource_definition(definition) for definition in DEFINITIONS}
@@ -179,7 +179,7 @@ def test_what_may_be_edited_is_this_and_no_more(definition, free):
 
 @each_kind
 def test_the_reference_names_every_field_and_rule(definition):
-    page = reference_page(PRINTED[definition.kind])
+    page = kinds.page(PRINTED[definition.kind])
     for path, field in every_field(definition):
         assert f"| `{path}` |" in page
         assert field["description"] in page

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from gpucloud.cli.plugin.commands import VERBS
-from gpucloud.cli.plugin.reference import page
+from pages.plugin import page
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "how-to" / "kubectl-plugin.md").read_text()

@@ -1,4 +1,4 @@
-"""docs/reference/gpucloud.md, printed from the commands by ``make crds``."""
+"""docs/reference/gpucloud.md, printed from the commands of the operator and the simulator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.main import ABOUT, COMMANDS
-from gpucloud.cli.markdown import table
+from pages.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,3 @@ def _names(action: argparse.Action) -> str:
     value = "|".join(action.choices or ()) or action.metavar or action.dest.upper()
     shown = "" if action.nargs == 0 else f" {value}"
     return ", ".join(f"`{name}{shown}`" for name in action.option_strings)
-
-
-if __name__ == "__main__":
-    print(page(), end="")

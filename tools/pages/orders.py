@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.markdown import table
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import Operation, Outcome
 from gpucloud.reconcile.continuity import MATCHES, Gap, Likeness
 from gpucloud.reconcile.order import URGENT
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, IGNORED, MAY_EXIST, MOST_REORDERS, TRANSITIONS
+from pages.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-NAME = "orders.md"
 
 _STATES: Mapping[OrderState, str] = {
     OrderState.NOT_ORDERED: "Nothing was ever ordered for this object: the operator knew it before it put its finalizer on it.",
@@ -118,7 +116,7 @@ _MARKED = (
 )
 
 
-def order_page() -> str:
+def page() -> str:
     """The whole page."""
     parts = [
         "<!-- printed from gpucloud.reconcile.transitions by `make crds` -->",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.markdown import table
 from gpucloud.kinds.markers import LIST_MAP_KEYS, LIST_TYPE, VALIDATIONS
+from pages.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _RULES = (
 )
 
 
-def reference_page(crd: Node) -> str:
+def page(crd: Node) -> str:
     """The page of one kind, from its CustomResourceDefinition."""
     names = crd["spec"]["names"]
     version = crd["spec"]["versions"][0]

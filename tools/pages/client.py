@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-NAME = "python-operations.md"
 _ABOUT = (
     "The methods of `CloudClient` and `SyncCloudClient`, one for each operation of the service, and the records that they take "
     "and return. `CloudClient` returns an awaitable of the answer. The functions of `gpucloud.cloud.calls` have the same names "
@@ -26,7 +25,7 @@ _RECORDS = (
 )
 
 
-def client_page() -> str:
+def page() -> str:
     """The whole page."""
     operations = [function for function in vars(calls).values() if _is_operation(function)]
     parts = [

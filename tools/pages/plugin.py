@@ -1,19 +1,14 @@
-"""Prints docs/reference/cli.md from the verbs; and what the reasons mean, as a table of status.md.
-
-``python -m gpucloud.cli.plugin.reference``, a part of ``make crds``, writes both.
-"""
+"""docs/reference/cli.md, printed from the verbs of the plugin."""
 
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.markdown import table
 from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
 from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
-from gpucloud.kinds.explained import EXPLAINED
+from pages.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +16,12 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.grammar import Parameter, Verb
 
 WIDTH = 120
-BEGIN = "<!-- reasons: printed from kinds/explained by `make crds` -->"
-END = "<!-- end of the reasons -->"
-PAGES = Path("docs/reference")  # of the checkout in which this is called
 
 
 def page() -> str:
     """The whole page."""
     parts = [
-        "<!-- printed from the verbs by `python -m gpucloud.cli.plugin.reference` -->",
+        "<!-- printed from the verbs by `make crds` -->",
         f"# {NAME}",
         ABOUT,
         "How to install and use it, with the json and yaml forms: [kubectl-plugin.md](../how-to/kubectl-plugin.md).",
@@ -61,22 +53,3 @@ def _names(item: Parameter) -> str:
 def _default(item: Parameter) -> str:
     default = getattr(item.default, "value", item.default)
     return "required" if item.required else f"`{default}`" if default else ""
-
-
-def with_reasons(status: str) -> str:
-    """The page docs/reference/status.md with its table of reasons as the code has it."""
-    before, rest = status.split(BEGIN)
-    rows = ((f"`{row.reason}`", *row[1:]) for row in EXPLAINED)
-    printed = table(("Reason", "Conditions", "Meaning", "What to do"), rows)
-    return f"{before}{BEGIN}\n\n{printed}\n\n{END}{rest.split(END)[1]}"
-
-
-def write() -> None:
-    """Write both files."""
-    status = PAGES / "status.md"
-    status.write_text(with_reasons(status.read_text(encoding="utf-8")), encoding="utf-8")
-    (PAGES / "cli.md").write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
