@@ -206,6 +206,16 @@ def test_a_lost_status_is_taken_for_one_that_published():
     assert decide(facts(**STOPS | {"status": second.status, "history": did(withdrew())})).action is Verb.STOP
 
 
+def test_what_led_to_a_vm_that_is_in_conflict_since_the_status_was_lost_is_withdrawn():
+    """Seed 92323678: a Service went on leading to a VM of the chosen name, which may be another's by then."""
+    mine = {"spec": spec(vmName="train"), "found": present(id="train", **ADDRESSES), "history": did()}
+    lost = decide(facts(**mine | {"status": GpuVMStatus()}))
+    assert find(lost.status.conditions, ConditionType.READY).reason == "Conflict"
+    assert (lost.action, lost.targets) == (Verb.WITHDRAW, OURS)
+    rest = decide(facts(**mine | {"status": lost.status, "history": did(withdrew())}))
+    assert (rest.action, rest.status.connection) == (None, None)
+
+
 def test_a_new_vm_of_a_connection_withdraws_nothing():
     plan = decide(facts(spec=spec()))
     assert plan.action is not Verb.WITHDRAW

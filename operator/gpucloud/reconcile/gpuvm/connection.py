@@ -130,9 +130,11 @@ def _published(f: Facts) -> PublishedConnection | None:
     """Return what may be published: what status records.
 
     If the status of an existing VM was lost, or its record was removed while this process knows better: what the spec names.
+    So too if a VM of the chosen name is not this object's any more, by all that is known.
     """
     spec, known = f.spec.connection, f.attempt(Verb.PUBLISH) is not None
-    if f.status.connection is not None or spec is None or not (known or (f.status.order is None and f.is_present)):
+    lost = f.status.order is None and isinstance(f.found, Present)
+    if f.status.connection is not None or spec is None or not (known or lost):
         return f.status.connection
     return PublishedConnection(config_map=spec.config_map_name, service=None if spec.service is None else spec.service.name)
 
