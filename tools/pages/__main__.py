@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
-from pages import client, commands, kinds, orders, plugin, reasons
+from pages import client, commands, kinds, orders, plugin, reasons, settings
 from printed import stale, write
 
 if TYPE_CHECKING:
@@ -21,12 +21,13 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 def pages() -> dict[Path, str]:
     """Return every page that is printed, whole or in part, by its file."""
     found = {f"{item.kind.lower()}.md": kinds.page(custom_resource_definition(item)) for item in ALL_DEFINITIONS}
+    for name, printed_into in (("settings.md", settings.printed_into), ("status.md", reasons.printed_into)):
+        found[name] = printed_into((FOLDER / name).read_text(encoding="utf-8"))
     found |= {
         "cli.md": plugin.page(),
         "gpucloud.md": commands.page(),
         "orders.md": orders.page(),
         "python-operations.md": client.page(),
-        "status.md": reasons.printed_into((FOLDER / "status.md").read_text(encoding="utf-8")),
     }
     return {FOLDER / name: text for name, text in found.items()}
 
