@@ -11,13 +11,14 @@ from gpucloud.engine.cloud.port import Change, Precondition, Purpose
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import Adoption, Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from gpucloud.kinds.model import Condition
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
 from gpucloud.reconcile.gpuvm import VmFacts, VmPlace
 from gpucloud.reconcile.ownership import own_record, record_id
+from gpucloud.reconcile.time_annotations import Said
 
 UID = "11111111-2222-3333-4444-555555555555"
 TAG = "tagaa"
@@ -158,6 +159,7 @@ def facts(**changes):
         tracked=orders.TrackedOrder(None, NOW - 1),
         limits=Limits(),
         keys=SSHKeys((KEY,)),
+        said_to_buy=Said(meta.annotations.get(Annotation.BUY_ANYWAY), a_reading(NOW)),
     )
     return with_standing(base, changes)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from gpucloud.kinds.meta import Annotation
     from gpucloud.reconcile.facts import Now
 
@@ -17,11 +15,25 @@ EXAMPLE = "2026-01-02T03:04:05Z"  # fixed: a message with the current time would
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What such an annotation says, and the clocks when this process first saw it say so.
+
+    ``stood``: the object had it when this process first saw that, so it is older. A time that lies ahead is refused once and
+    for all: what it would cover when it has come, nobody can have meant.
+    """
+
+    text: str | None
+    since: Now
+    stood: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TimeAnnotation:
-    """Value of such an annotation: a time, or a message why it has none."""
+    """Value of such an annotation: a time, or a message why it has none. ``ahead``: it is one that lay ahead."""
 
     at: datetime | None = None
     trouble: str = ""
+    ahead: bool = False
 
     def covers(self, moment: datetime) -> bool:
         """Whether the annotation's time covers this time."""
@@ -49,8 +61,16 @@ def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) 
     if at is None or at.tzinfo is None:
         return TimeAnnotation(trouble=f"{given}, not a time such as {EXAMPLE}.")
     if at > now + form.ahead:
-        return TimeAnnotation(trouble=f"{given}, which is in the future: {form.why}.")
+        return TimeAnnotation(trouble=f"{given}, which is in the future: {form.why}.", ahead=True)
     return TimeAnnotation(at)
+
+
+def read_once(said: Said, where: str, form: TimeAnnotationRule) -> TimeAnnotation:
+    """Read the annotation by the clock as it was when this process first saw it: a time that lay ahead then never counts.
+
+    Of one that stood there before, not even a clock that is ahead is an excuse: it would cover what came since.
+    """
+    return read(said.text, said.since.wall, where, replace(form, ahead=timedelta(0)) if said.stood else form)
 
 
 def on_mono(at: datetime, now: Now) -> float:

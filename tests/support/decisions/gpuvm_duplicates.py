@@ -8,12 +8,14 @@ from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile.core.create import SLOW_SECONDS
 from gpucloud.reconcile.facts import Absent, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity
-from support.builders import NOW, START, a_spec
+from gpucloud.reconcile.time_annotations import Said
+from support.builders import NOW, START, a_reading, a_spec
 from support.gpuvmfacts import NAME
 from support.rows import OLD, YOUNG, Row, noted
 
 FREE = Absent(NOW, NOW - 40, NOW - 2)
 THERE = Identity("Hou1", "acme-old", NAME)
+PRESENT, SOON = (rfc3339(START + timedelta(seconds=NOW + ahead)) for ahead in (0, 40))
 NOT_YET = Unknown(NOW, UnknownReason.NOT_LISTED, "Hou1")
 
 ROWS = {
@@ -71,6 +73,28 @@ ROWS = {
         progress="Stalled",
         wakes=60,
         says="To buy another ('2026-01-01T00:00:00Z' is before this doubt began): kubectl annotate",
+    ),
+    "what lay ahead when it was set is not said of what it finds when it has come": Row(
+        "local time, written as UTC, was refused, and would buy a second VM hours later",
+        {"strays": (THERE,), "meta": noted(BUY_ANYWAY=PRESENT), "said_to_buy": Said(PRESENT, a_reading(NOW - 90))},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says="To buy another ('2026-01-01T00:16:40Z' lay ahead when it was set): kubectl annotate",
+    ),
+    "a clock that is a little ahead may set it": Row(
+        "people type it on their own machines",
+        {"strays": (THERE,), "meta": noted(BUY_ANYWAY=SOON), "said_to_buy": Said(SOON, a_reading(NOW))},
+        Reason.CREATING,
+        records=True,
+    ),
+    "what stood there when an operator began excuses no clock": Row(
+        "it was set before, and would cover what came since",
+        {"strays": (THERE,), "meta": noted(BUY_ANYWAY=SOON), "said_to_buy": Said(SOON, a_reading(NOW), stood=True)},
+        Reason.POSSIBLE_DUPLICATE,
+        progress="Stalled",
+        wakes=60,
+        says="lay ahead when it was set",
     ),
     "a value that is true for ever stands for no VM of this object": Row(
         "as above",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -108,6 +109,23 @@ async def test_what_a_person_said_before_buys_no_second_vm_when_the_status_is_lo
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
     await asyncio.sleep(600)
     assert len(it.cloud.asked("CreateServer")) == 1
+
+
+@pytest.mark.parametrize(
+    ("ahead", "why"),
+    [
+        (timedelta(hours=9), "local time, written as UTC: it was refused, and nobody thought of it any more"),
+        (timedelta(seconds=40), "by a clock that is ahead, before this process began"),
+    ],
+)
+async def test_a_time_that_lay_ahead_buys_nothing_when_it_has_come(it, ahead, why):
+    await restored(it, annotations={Annotation.BUY_ANYWAY: rfc3339(LoopClock().wall() + ahead)})
+    await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
+    await asyncio.sleep(ahead.total_seconds() + 600)
+    assert len(it.cloud.asked("CreateServer")) == 1, why
+    assert "lay ahead when it was set" in it.words
+    it.change(annotations={Annotation.BUY_ANYWAY: rfc3339(LoopClock().wall() + timedelta(seconds=40))})
+    await it.until(lambda: it.ready == "True/Running", 300)
 
 
 async def test_the_vm_of_an_earlier_object_hides_none_of_its_own(it):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import DESTROYS, Asked, Attempt, CallHistory, Present, Refusal, Verb
 from gpucloud.reconcile.placement import current_placement
 from gpucloud.reconcile.tenancy import tenant_of
+from gpucloud.reconcile.time_annotations import Said
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import DestroyingCall, Order
+    from gpucloud.kinds.meta import Annotation
     from gpucloud.reconcile.evidence import Proofs
-    from gpucloud.reconcile.facts import Now, Observation
+    from gpucloud.reconcile.facts import Now, ObjectFacts, Observation
     from gpucloud.reconcile.order import TrackedOrder
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.takeover import RecordVersion
@@ -40,6 +43,7 @@ class _Known:
     ordered_with: Learned | None = None  # what the cloud's answers say of the credential of the last order
     calls: frozenset[DestroyingCall | None] = field(default_factory=frozenset)  # that this process has announced or taken over
     called: DestroyingCall | None = None  # the last one that the call history tells of
+    said: dict[Annotation, Said] = field(default_factory=dict)  # what annotations say that hold a time
 
 
 class Recorded(NamedTuple):
@@ -69,6 +73,14 @@ class OrderTracker:
         history = self._history(known)
         if deleting and history.deletion_seen is None:
             known.history = replace(history, deletion_seen=self._clock.mono())
+
+    def said(self, meta: ObjectFacts, annotation: Annotation) -> Said:
+        """Return what an annotation that holds a time says, and when this process first saw it say so."""
+        known, text = self._entry(meta.uid), meta.annotations.get(annotation)
+        before = known.said.get(annotation)
+        if before is None or before.text != text:
+            known.said[annotation] = Said(text, reading(self._clock), stood=before is None)
+        return known.said[annotation]
 
     def history(self, uid: str) -> CallHistory:
         """Return the object's call history; an empty one if it has not begun."""

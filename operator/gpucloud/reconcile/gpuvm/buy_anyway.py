@@ -2,7 +2,7 @@
 
 "true" stands for VMs of earlier objects of this name: they are not this object's. For a VM that may be its own it holds a time,
 and covers what this process has seen until then, as ``accept-absence`` does. "true" would stay there, and buy a second one when
-the status is lost years later (seed 92310697).
+the status is lost years later (seed 92310697). So would a time that lay ahead, when it comes: it never counts.
 """
 
 from __future__ import annotations
@@ -56,18 +56,16 @@ def no_effect(f: VmFacts, *, own: bool) -> str:
         return ""
     if not own:
         return f" ({value[:40]!r} is not 'true')"
-    why = "is before this doubt began" if _stamp(f).at else "is no time up to now"
-    return f" ({value[:40]!r} {why})"
+    stamp = _stamp(f)
+    why = "lay ahead when it was set" if stamp.ahead else "is no time up to now"
+    return f" ({value[:40]!r} {'is before this doubt began' if stamp.at else why})"
 
 
 def trouble(annotations: Mapping[str, str], now: datetime) -> str:
     """Return why the annotation can have no effect at all; empty if it may have one, or is not set."""
-    return "" if annotations.get(Annotation.BUY_ANYWAY) == "true" else _read(annotations, now).trouble
+    value = annotations.get(Annotation.BUY_ANYWAY)
+    return "" if value == "true" else time_annotations.read(value, now, "this object", _FORM).trouble
 
 
 def _stamp(f: VmFacts) -> TimeAnnotation:
-    return _read(f.meta.annotations, f.now.wall)
-
-
-def _read(annotations: Mapping[str, str], now: datetime) -> TimeAnnotation:
-    return time_annotations.read(annotations.get(Annotation.BUY_ANYWAY), now, "this object", _FORM)
+    return time_annotations.read_once(f.said_to_buy, "this object", _FORM)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.quota import Usage
+    from gpucloud.reconcile.time_annotations import Said
     from gpucloud.reconcile.waiting_line import Offer
 
 SUBJECT = Subject(
@@ -81,6 +82,7 @@ class VmFacts(VmOfferFacts):
     usage: tuple[Usage, ...] = ()  # of its account and namespace, where a quota is set
     known: KnownNames = field(default_factory=KnownNames)
     reassert_seconds: float = 60.0  # between two looks whether what is published still stands
+    said_to_buy: Said  # what the annotation buy-anyway says
 
     @property
     def vm(self) -> Present[VmRecord] | Absent | Unknown:

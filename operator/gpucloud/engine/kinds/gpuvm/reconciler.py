@@ -36,7 +36,7 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpusnapshot, gpuvpc
 from gpucloud.kinds.gpuvm import KIND, PLURAL, GpuVMSpec, GpuVMStatus, SnapshotPolicy
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
@@ -193,6 +193,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             snapshots=self._snapshots(stored, spec, account, common["identity"]),
             final=self._final.facts(stored),
             reassert_seconds=self._publisher.reassert_seconds,
+            said_to_buy=self._tracker.said(stored.meta, Annotation.BUY_ANYWAY),
             default_pool=account.defaults.resource_pool if account.defaults is not None else None,
         )
         self._unclaimed.end_old_search(facts, account)
