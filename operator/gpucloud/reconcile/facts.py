@@ -150,9 +150,9 @@ class Asked:
 class Attempt:
     """The last call of one verb: when its outcome was known, and how often in a row it failed.
 
-    ``acceptances``: how often the cloud has accepted this verb for these targets; ``targets``: snapshots or the request, if it
+    ``unrefused``: how often this verb was sent for these targets and not refused; ``targets``: snapshots or the request, if it
     names some; ``answer``: what a call that only reads has shown; ``recalled``: another process announced it, and nobody knows
-    whether it left, and what was answered. It counts as accepted.
+    whether it left, and what was answered: as many calls count as not refused as were announced.
     """
 
     verb: Verb
@@ -160,7 +160,7 @@ class Attempt:
     asked: Asked
     refusal: Refusal | None = None
     failures: int = 0
-    acceptances: int = 0
+    unrefused: int = 0
     targets: tuple[str, ...] = ()
     answer: str = ""
     recalled: bool = False

@@ -347,7 +347,7 @@ ROWS = {
                 update={"order": an_order(NAME, OrderState.DESTROYING), "failed_since": WALL - timedelta(seconds=1)}
             ),
             "tracked": known(an_order(NAME, OrderState.DESTROYING), ago=7200),
-            "history": replace(LONG_KNOWN, attempts={Verb.DESTROY: Attempt(Verb.DESTROY, NOW - 7200, Asked(1), acceptances=1)}),
+            "history": replace(LONG_KNOWN, attempts={Verb.DESTROY: Attempt(Verb.DESTROY, NOW - 7200, Asked(1), unrefused=1)}),
         },
         Reason.VM_FAILED,
         progress="Stalled",

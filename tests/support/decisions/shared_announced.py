@@ -12,7 +12,7 @@ from support.rows import OLD, Row, tried
 
 def called_before(k, ago, calls=1):
     """A new process, which finds in the status that another announced its last destroying call so many seconds ago."""
-    call = Attempt(k.destroy, NOW - ago, Asked(1), acceptances=calls, recalled=True)
+    call = Attempt(k.destroy, NOW - ago, Asked(1), unrefused=calls, recalled=True)
     return {"status": k.going, "history": replace(OLD, attempts={k.destroy: call})}
 
 

@@ -173,7 +173,7 @@ def test_a_destroying_call_without_effect_is_repeated_ever_more_rarely(grace, wa
     """First after ten graces, and then no longer than 900 s after the call before, unless ten graces are longer."""
     going = bought("Deleting").model_copy(update={"order": an_order(our_name(), OrderState.DESTROYING)})
     for calls, wait in enumerate(waits, 1):
-        attempt = Attempt(Verb.DESTROY, NOW - wait + 1, Asked(1), acceptances=calls)
+        attempt = Attempt(Verb.DESTROY, NOW - wait + 1, Asked(1), unrefused=calls)
         history = replace(OLD, attempts={Verb.DESTROY: attempt})
         here = {"meta": GOING, "status": going, "found": present(), "history": history, "limits": Limits(grace=grace)}
         plan = gpuvm.decide(facts(**here))

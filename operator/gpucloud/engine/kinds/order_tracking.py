@@ -175,8 +175,8 @@ class OrderTracker:
         before = history.attempts.get(verb)
         same = before is not None and set(targets) <= set(before.targets)
         failures = 0 if refusal is None else 1 + (before.failures if before is not None and same else 0)
-        acceptances = (before.acceptances if before is not None and same else 0) + (refusal is None)
-        attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures, acceptances, targets)
+        unrefused = (before.unrefused if before is not None and same else 0) + (refusal is None)
+        attempt = Attempt(verb, self._clock.mono(), asked, refusal, failures, unrefused, targets)
         known.history = replace(history, attempts={**history.attempts, verb: attempt})
         return attempt
 
@@ -214,7 +214,7 @@ class OrderTracker:
         call = None if order is None else order.destroying_call
         if call is None or call == known.called:
             return
-        attempt = Attempt(verb, orders.called_before(call, now), asked, acceptances=call.number, recalled=True)
+        attempt = Attempt(verb, orders.called_before(call, now), asked, unrefused=call.number, recalled=True)
         known.history = replace(self._history(known), attempts={**self._history(known).attempts, verb: attempt})
         known.called = call
 

@@ -60,7 +60,7 @@ def again_from(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float:
         return attempt.at + (f.limits.grace if attempt.refusal.ambiguous else 0.0)
     if _is_asked_again(f, attempt):
         return attempt.at + f.limits.grace
-    return attempt.at + resend_wait(attempt.acceptances, f.limits.grace)
+    return attempt.at + resend_wait(attempt.unrefused, f.limits.grace)
 
 
 def _is_asked_again(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> bool:
@@ -79,7 +79,7 @@ def repeated(f: CloudFacts[Any, Any, Any], attempt: Attempt, what: str, way_out:
     """Return the verdict of a destroying call that is sent again, or was; None while the first may still show its effect."""
     if attempt.refusal is not None:
         return refused(f, failed.verdict(f, attempt), way_out)
-    if attempt.acceptances < 2 and f.now.mono < attempt.at + resend_wait(attempt.acceptances, f.limits.grace):
+    if attempt.unrefused < 2 and f.now.mono < attempt.at + resend_wait(attempt.unrefused, f.limits.grace):
         return None
     sent = f"{attempt.verb} was sent, and the cloud" if attempt.recalled else f"The cloud accepted {attempt.verb} and"
     words = f"{sent} still lists {what}; the call is repeated. If this goes on, ask the cloud's support. {way_out}"

@@ -99,7 +99,7 @@ def _next_look(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt, again: float) 
     """Return from when a listing is asked for while deleted snapshots are still listed; a slow deletion is asked rarely."""
     if seen.as_of < attempt.at:
         return attempt.at
-    return min(again, f.now.mono + f.limits.pending_interval) if attempt.acceptances < 2 else again
+    return min(again, f.now.mono + f.limits.pending_interval) if attempt.unrefused < 2 else again
 
 
 def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
