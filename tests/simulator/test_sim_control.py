@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from openapi_spec_validator import validate
 
-from gpucloud.sim.control.desk import ACTIONS
+from gpucloud.sim.control.api import ACTIONS
 from gpucloud.sim.knobs import SPEEDS
 from simulator.test_sim_client import KEY, VM_TYPE, Cloud, at
 

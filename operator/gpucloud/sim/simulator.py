@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from gpucloud.sim import openapi
 from gpucloud.sim.clock import LoopClock
 from gpucloud.sim.config import SimConfig
-from gpucloud.sim.control.desk import ControlApi
-from gpucloud.sim.exchange import RequestPipeline
+from gpucloud.sim.control.api import ControlApi
 from gpucloud.sim.index import CONTROL_PREFIX, index_bytes
 from gpucloud.sim.messages import Response
+from gpucloud.sim.pipeline import RequestPipeline
 from gpucloud.sim.state import State
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Simulator:
         self, config: SimConfig | None = None, clock: Clock | None = None, sink: Callable[[str], None] | None = None
     ) -> None:
         self.state = State(config or SimConfig(), clock or LoopClock(), sink)
-        self._exchange = RequestPipeline(self.state)
-        self._desk = ControlApi(self.state)
+        self._pipeline = RequestPipeline(self.state)
+        self._control = ControlApi(self.state)
 
     @property
     def api_key(self) -> SecretStr:
@@ -43,11 +43,11 @@ class Simulator:
     async def handle(self, request: Request) -> Response:
         """Answer any request: the index at ``/``, the API under ``/api``, ``/_sim/…``, ``/openapi.json`` and ``/healthz``."""
         if f"{request.path}/".startswith(CONTROL_PREFIX):
-            return self._desk.handle(request, request.path.removeprefix(CONTROL_PREFIX.rstrip("/")).removeprefix("/"))
+            return self._control.handle(request, request.path.removeprefix(CONTROL_PREFIX.rstrip("/")).removeprefix("/"))
         if request.method == "GET" and request.path == "/":
             return Response(200, index_bytes())
         if request.method == "GET" and request.path == "/healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         if request.method == "GET" and request.path in openapi.PATHS:
             return Response(200, openapi.document_bytes())
-        return await self._exchange.handle(request)
+        return await self._pipeline.handle(request)

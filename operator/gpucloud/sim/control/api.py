@@ -1,4 +1,4 @@
-"""The desk of the control API: guards it, finds the action, reads its parameters, answers in JSON."""
+"""The control API: guards it, finds the action, reads its parameters, answers in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One exchange with the API: a request in, a response out, with faults carried out and the ledger kept.
+"""The path of one request to the API: a request in, a response out, with faults carried out and the ledger kept.
 
 It waits through the cloud's clock. It must not know sockets, nor any single operation.
 """
