@@ -23,7 +23,10 @@ from support.messages.sources import ADVICE, DONE, EVENT, texts, unread
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
 FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
-ERRORS = ("PluginError", "UsageError", "SettingsError", "NoCluster", "NotDoneError", "ValueError", "RefusedError", "print")
+ERRORS = (
+    *("PluginError", "UsageError", "SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError"),
+    *("ConsoleRefusedError", "failed_check", "print"),
+)
 CLIENTS = ("CallerError", "WaitError")  # of the Python client: what its caller can mend
 SOURCES = texts(*ERRORS, *CLIENTS, "KeyProblemError", "page")
 REPORTS = texts("tell", "Verdict", "Warning Event", "Finding")
@@ -202,10 +205,12 @@ def test_the_judge_reads_all_kinds_of_messages():
         "PluginError",
         "UsageError",
         "SettingsError",
+        "SimSettingsError",
+        "failed_check",
         "KeyProblemError",
         "ValueError",
         "NotDoneError",
-        "RefusedError",
+        "ConsoleRefusedError",
         "CallerError",
         "WaitError",
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from gpucloud.cli.operations.check import Finding
+    from gpucloud.cli.operations.check import CheckResult
 
 FLAGS = ("endpoint", "namespace", "ca_file", "proxy", "cloud_timeout_seconds")
 WELL, UNWELL, MISUSED = 0, 1, 2
@@ -52,13 +52,13 @@ def run(args: argparse.Namespace) -> int:
         return UNWELL
 
 
-def _mark(item: Finding) -> str:
+def _mark(item: CheckResult) -> str:
     if not item.well:
         return "FAILED"
     return "ok" if item.looked else "note"
 
 
-def show(findings: Sequence[Finding]) -> int:
+def show(findings: Sequence[CheckResult]) -> int:
     """Print what was found; answers the exit code."""
     for item in findings:
         print(f"{_mark(item):6} {item.what}: {one_line(item.words)}")

@@ -63,7 +63,7 @@ _FLAGS = {
 _TRUE = {"1", "true", "yes", "on"}
 
 
-class UsageError(Exception):
+class SimSettingsError(Exception):
     """A flag, environment variable or file that cannot be used; the text says which."""
 
 
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"gpucloud sim: {words}", file=sys.stderr)
     try:
         config, port = _config(args)
-    except UsageError as error:
+    except SimSettingsError as error:
         print(f"gpucloud sim: {error}", file=sys.stderr)
         return 2
     try:
@@ -112,11 +112,11 @@ def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
         config = SimConfig(seed=int(args.seed), knobs=knobs, api_key=_given_key(args.api_key_file))
         port = int(args.port)
     except ValidationError as error:
-        raise UsageError("; ".join(map(_expected, error.errors()))) from None
+        raise SimSettingsError("; ".join(map(_expected, error.errors()))) from None
     except ValueError:
-        raise UsageError("--port and --seed must be whole numbers") from None
+        raise SimSettingsError("--port and --seed must be whole numbers") from None
     if not 0 <= port <= 65_535:
-        raise UsageError("--port must lie between 0 and 65535")
+        raise SimSettingsError("--port must lie between 0 and 65535")
     return config, port
 
 
@@ -133,11 +133,11 @@ def _given_key(path: str | None) -> SecretStr | None:
         value = Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(
+        raise SimSettingsError(
             f"--api-key-file {path}: the file cannot be read ({reason}); name a file that holds one API key"
         ) from None
     if not value or any(character.isspace() for character in value):
-        raise UsageError(f"--api-key-file {path}: the file holds spaces, or nothing; put one API key there")
+        raise SimSettingsError(f"--api-key-file {path}: the file holds spaces, or nothing; put one API key there")
     return SecretStr(value)
 
 

@@ -30,8 +30,8 @@ _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
-    "gpucloud": ("", ("SettingsError", "UsageError", "NoCluster", "NotDoneError", "ValueError", "print")),
-    "The operator's console": ("engine/manager/console.py", ("RefusedError",)),
+    "gpucloud": ("", ("SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError", "failed_check", "print")),
+    "The operator's console": ("engine/manager/console.py", ("ConsoleRefusedError",)),
     "Python client": ("cloud/", ("ValueError", "CallerError", "CloudError", "WaitError")),
 }
 

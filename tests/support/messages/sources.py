@@ -27,6 +27,7 @@ __all__ = ["ROOT", "Text", "texts", "unread"]
 SHOWN = {
     "PluginError": 0,
     "UsageError": 0,
+    "SimSettingsError": 0,
     "SettingsError": 0,
     "NoCluster": 0,
     "FileNotFoundError": 0,
@@ -38,13 +39,14 @@ SHOWN = {
     "CloudError": 1,
     "LoginError": 1,
     "WaitError": 0,
-    "RefusedError": 1,
+    "ConsoleRefusedError": 1,
     "Unknown": 2,
     "Dependency": 2,
     "Event": 1,
     "Refusal": 1,
     "Verdict": 1,
     "Finding": 2,  # and the advice after it
+    "failed_check": 1,
     "tell": 0,
     "print": 0,
 }
@@ -74,6 +76,7 @@ UNSEEN = {
     "KubeError": "the apiserver's own words",
     "ConfigException": "the library's own, quoted by a ConfigError",
     "ConnectionError": "the library's words, framed by an UnansweredError",
+    "RefusedError": "the apiserver's own words, which ``_refusal`` of the plugin frames",
     "LostAnswerError": "its words stand before those of lost.not_created and lost.not_changed, in a PluginError",
     "TimeoutError": "the words of a socket, framed by an UnansweredError",
     "httpx.PoolTimeout": "failure_words.py has the words for it",
@@ -85,8 +88,6 @@ UNSEEN = {
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py", "cloud/waiting.py")
 # Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
 _REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
-# RefusedErrors of this module are shown; those of the plugin hold the apiserver's words, which ``_refusal`` frames.
-_CONSOLE = "engine/manager/console.py"
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
@@ -190,11 +191,9 @@ def _shown_by(node: ast.Call, scope: Scope) -> str:
     place = scope.module.place
     hidden = {
         "ValueError": not place.startswith(_CHECKS_INPUT),
-        "RefusedError": place != _CONSOLE,
         "Refusal": place not in _REFUSERS,
         "print": not _is_failure(node, place),
         "Verdict": not _is_failure(node, place),
-        "Finding": not place.startswith("cli/plugin/"),  # that of ``gpucloud check`` says what it has seen
     }
     if name == "print" and _is_done(node, place):
         return DONE

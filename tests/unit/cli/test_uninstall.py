@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cli import check, uninstall
 from gpucloud.cli.main import main
-from gpucloud.cli.operations.check import Finding
+from gpucloud.cli.operations.check import CheckResult
 from gpucloud.cli.operations.uninstall import Left, Policy
 from support.fakeapiserver import PREFIX, FakeApiServer
 from support.manifests import gpuvm
@@ -114,9 +114,9 @@ def test_only_a_missing_definition_makes_a_404_mean_none_left(canned, code, why,
     ("canned", "said", "why"),
     [
         ({"/apis": GROUPS}, ": install the custom resource definitions", "none of our definitions is installed"),
-        ({"/apis": OURS, PREFIX: SERVED}, "", "it is served, so the 404 is of something else"),
-        ({}, "; nor does /apis tell whether", "the path of the server in the kubeconfig is wrong"),
-        ({"/apis": {"some": "page"}}, "; nor does /apis tell whether", "what answers is no apiserver"),
+        ({"/apis": OURS, PREFIX: SERVED}, ": the server has such objects; try again", "the 404 is of something else"),
+        ({}, ": nor does /apis tell whether", "the path of the server in the kubeconfig is wrong"),
+        ({"/apis": {"some": "page"}}, ": nor does /apis tell whether", "what answers is no apiserver"),
     ],
 )
 def test_a_check_advises_to_install_definitions_only_where_discovery_lacks_them(canned, said, why, api, capsys):
@@ -125,7 +125,22 @@ def test_a_check_advises_to_install_definitions_only_where_discovery_lacks_them(
     assert main(["check", "--endpoint=own=http://127.0.0.1:1"]) == 1, why
     line = next(line for line in capsys.readouterr().out.splitlines() if " GpuVM: " in line)
     rest = line.partition(f"cannot be listed (404 Forbidden: refused: {PREFIX}/gpuvms)")[2]
-    assert rest.startswith(said) if said else rest == "", (why, line)
+    assert rest.startswith(said), (why, line)
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, "use a kubeconfig, or a service account, that the apiserver accepts"),
+        (403, "grant the operator its rights, as docs/how-to/run-the-operator.md lists them"),
+        (400, "check that the apiserver answers at the server of the kubeconfig, and try again"),
+    ],
+)
+def test_a_check_says_what_to_do_where_objects_cannot_be_listed(status, says, api, capsys):
+    api.refused = {f"{PREFIX}/": status}
+    assert main(["check", "--endpoint=own=http://127.0.0.1:1"]) == 1
+    line = next(line for line in capsys.readouterr().out.splitlines() if " GpuVM: " in line)
+    assert line.endswith(f"): {says}")
 
 
 def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
@@ -152,8 +167,8 @@ def test_wrong_usage_ends_at_once(argv, names, capsys):
 @pytest.mark.parametrize(
     ("findings", "code", "why"),
     [
-        ((Finding("GpuVM", True, "2 there"), Finding("cloud", True, "answers")), 0, "all is well"),
-        ((Finding("GpuVM", True, "2 there"), Finding("cloud", False, "refuses\nus")), 1, "one is not"),
+        ((CheckResult("GpuVM", True, "2 there"), CheckResult("cloud", True, "answers")), 0, "all is well"),
+        ((CheckResult("GpuVM", True, "2 there"), CheckResult("cloud", False, "refuses\nus")), 1, "one is not"),
     ],
     ids=["well", "unwell"],
 )

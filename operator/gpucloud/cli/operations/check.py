@@ -12,16 +12,23 @@ from gpucloud.engine.cloud.configuration import client_options, credential
 from gpucloud.engine.kube.discovery import DiscoveryClient
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.definitions import DEFINITIONS
+from gpucloud.kinds.meta import APPLY_CRDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpucloud.engine.kube.transport import Connection
     from gpucloud.settings import Settings
 
+_RETRY = "check that the apiserver answers at the server of the kubeconfig, and try again"
+_WAYS_OUT: Mapping[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "use a kubeconfig, or a service account, that the apiserver accepts",
+    HTTPStatus.FORBIDDEN: "grant the operator its rights, as docs/how-to/run-the-operator.md lists them",
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """Result of one check: its subject, whether it passed, and a message. ``looked``: whether there was anything to look at."""
 
     what: str
@@ -30,7 +37,12 @@ class Finding:
     looked: bool = True
 
 
-async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[Finding]:
+def failed_check(what: str, words: str) -> CheckResult:
+    """Return the result of a check that did not pass."""
+    return CheckResult(what, well=False, words=words)
+
+
+async def run_checks(settings: Settings, login: Callable[[], Connection]) -> list[CheckResult]:
     """Run all checks; a failed one does not skip the others."""
     kube = DiscoveryClient(login)
     try:
@@ -40,32 +52,33 @@ async def run_checks(settings: Settings, login: Callable[[], Connection]) -> lis
     return [*found, await _cloud(settings)]
 
 
-async def _kind(kube: DiscoveryClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> Finding:
+async def _kind(kube: DiscoveryClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> CheckResult:
     try:
         count = len(await kube.uids(plural, namespaces))
     except KubeError as error:
-        hint = await _hint(kube, plural) if error.status == HTTPStatus.NOT_FOUND else ""
-        return Finding(kind, well=False, words=f"cannot be listed ({error}){hint}")
-    return Finding(kind, well=True, words=f"{count} there")
+        way_out = await _missing(kube, plural) if error.status == HTTPStatus.NOT_FOUND else _WAYS_OUT.get(error.status, _RETRY)
+        return failed_check(kind, f"cannot be listed ({error}): {way_out}")
+    return CheckResult(kind, well=True, words=f"{count} there")
 
 
-async def _hint(kube: DiscoveryClient, plural: str) -> str:
-    """Return what to do about a 404; nothing where the apiserver serves the kind, so that the 404 is of something else."""
+async def _missing(kube: DiscoveryClient, plural: str) -> str:
+    """Return what to do about a 404; where the apiserver serves the kind, it is of something else."""
     try:
-        return "" if await kube.serves(plural) else ": install the custom resource definitions"
+        is_served = await kube.serves(plural)
     except KubeError as error:
-        return f"; nor does /apis tell whether the server has such objects ({error}): check the server of the kubeconfig"
+        return f"nor does /apis tell whether the server has such objects ({error}); check the server of the kubeconfig"
+    return "the server has such objects; try again" if is_served else f"install the custom resource definitions: {APPLY_CRDS}"
 
 
-async def _cloud(settings: Settings) -> Finding:
+async def _cloud(settings: Settings) -> CheckResult:
     """Send, with the operator's own account, the one read that every credential should be allowed."""
     own = credential(settings.credentials)
     if own is None:
         words = "not asked: the operator has no account of its own; to have it asked, set GPUCLOUD_API_KEY_FILE=FILE"
-        return Finding("cloud", well=True, words=words, looked=False)
+        return CheckResult("cloud", well=True, words=words, looked=False)
     try:
         async with open_reader(settings.own_endpoint, own, options=client_options(settings)) as client:
             clusters = await client.get_all_clusters()
     except CloudError as error:
-        return Finding("cloud", well=False, words=f"{settings.own_endpoint} does not serve the operator's own account: {error}")
-    return Finding("cloud", well=True, words=f"{settings.own_endpoint} answers, with {len(clusters)} clusters")
+        return failed_check("cloud", f"{settings.own_endpoint} does not serve the operator's own account: {error}")
+    return CheckResult("cloud", well=True, words=f"{settings.own_endpoint} answers, with {len(clusters)} clusters")

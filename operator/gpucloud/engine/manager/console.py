@@ -49,7 +49,7 @@ class Reviewer(Protocol):
         """Return the status of a review."""
 
 
-class RefusedError(Exception):
+class ConsoleRefusedError(Exception):
     """The request is refused, with this HTTP status and message."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -112,7 +112,7 @@ class Console:
             try:
                 async with self._slot() as deps:
                     return await ask(request, deps)
-            except RefusedError as error:
+            except ConsoleRefusedError as error:
                 return web.json_response({"error": str(error)}, status=error.status)
             except CloudError as error:
                 return web.json_response({"error": f"the cloud refused or did not answer: {error}."}, status=502)
@@ -123,9 +123,9 @@ class Console:
     async def _slot(self) -> AsyncIterator[ConsoleDeps]:
         deps = self._deps()
         if deps is None:
-            raise RefusedError(503, "the operator has not read all objects yet, or another one leads: try again soon.")
+            raise ConsoleRefusedError(503, "the operator has not read all objects yet, or another one leads: try again soon.")
         if self._slots.locked():
-            raise RefusedError(503, "the console is busy with other requests: try again in a moment.")
+            raise ConsoleRefusedError(503, "the console is busy with other requests: try again in a moment.")
         async with self._slots:
             yield deps
 
@@ -134,13 +134,13 @@ class Console:
         await self._permit(request, Right("get", gpuvm.PLURAL, name))
         vm = deps.objects.vms.named(namespace, name)
         if vm is None or vm.spec is None:
-            raise RefusedError(
+            raise ConsoleRefusedError(
                 404, f"there is no GpuVM {name!r} in namespace {namespace!r} that the operator can read: {NAME_ANOTHER}"
             )
         here, order = deps.objects.vm_identity(vm, vm.spec), vm.order
         # Only the object's own VM: another object's VM of the same name must not be shown.
         if here is None or vm.status.vm_id != here.name or order is None or order.state is not OrderState.SEEN:
-            raise RefusedError(
+            raise ConsoleRefusedError(
                 404, f"GpuVM {name!r} has no VM in the cloud yet, and so no boot log: try again when it is Ready."
             )
         client = _client(deps, vm.meta, vm.spec, vm.status)
@@ -165,7 +165,7 @@ class Console:
         await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
         account = deps.objects.accounts.named(namespace, name)
         if account is None or account.spec is None:
-            raise RefusedError(
+            raise ConsoleRefusedError(
                 404,
                 f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read: {NAME_ANOTHER}",
             )
@@ -177,20 +177,20 @@ class Console:
         namespace = request.match_info["namespace"]
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token or len(token) > LONGEST_TOKEN:
-            raise RefusedError(401, "the request has no bearer token: send the one that you show the apiserver.")
+            raise ConsoleRefusedError(401, "the request has no bearer token: send the one that you show the apiserver.")
         try:
             async with asyncio.timeout(REVIEW_SECONDS):
                 user = await self._user(token)
                 allowed = await self._allowed(user, right, namespace)
         except (KubeError, TimeoutError) as error:
             log.warning("a user could not be reviewed", error=str(error))
-            raise RefusedError(
+            raise ConsoleRefusedError(
                 503, "the apiserver does not tell the operator who you are: it does not answer, or the operator lacks the "
                 "rights of deploy/console-rbac.yaml. Ask its administrator."
             ) from None  # fmt: skip
         if not allowed:
             what = f"{right.verb} {right.resource} {right.name}".rstrip()
-            raise RefusedError(
+            raise ConsoleRefusedError(
                 403, f"user {user.get('username', '')!r} may not {what} in namespace {namespace!r}: ask for that right."
             )
 
@@ -198,7 +198,7 @@ class Console:
         status = await self._kube.review("authentication.k8s.io", "tokenreviews", "TokenReview", {"token": token})
         user = status.get("user")
         if status.get("authenticated") is not True or not isinstance(user, dict) or not user.get("username"):
-            raise RefusedError(401, "the apiserver does not know this token: log in again.")
+            raise ConsoleRefusedError(401, "the apiserver does not know this token: log in again.")
         return user
 
     async def _allowed(self, user: Mapping[str, Any], right: Right, namespace: str) -> bool:
@@ -216,7 +216,7 @@ def _client(deps: ConsoleDeps, meta: ObjectFacts, spec: CloudSpec, status: Cloud
     """Return the client of the object's account, resolved as for a reconcile."""
     account = deps.accounts.resolve(meta, spec, status)
     if account.session is None:
-        raise RefusedError(
+        raise ConsoleRefusedError(
             409, account.unknown.detail if account.unknown is not None else "the account is not ready: try again soon."
         )
     return account.session.client
@@ -226,7 +226,7 @@ def _account_client(deps: ConsoleDeps, namespace: str, name: str) -> CloudReader
     account = deps.accounts.get(namespace, name)
     if account is None or account.session is None:
         trouble = "there is none: create it." if account is None else account.trouble or "its Secret has not been read yet."
-        raise RefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")
+        raise ConsoleRefusedError(409, f"the GpuCloudAccount {name!r} in namespace {namespace!r} is not ready: {trouble}")
     return account.session.client
 
 
