@@ -16,9 +16,8 @@ from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from gpucloud.reconcile.facts import Now, Observation
+    from gpucloud.reconcile.time_annotations import Said
 
 R = TypeVar("R")
 
@@ -57,9 +56,9 @@ class AcceptedAbsence:
         return replace(found, detail=f"{found.detail} {why}".strip()) if why else found
 
 
-def accepted_absence(annotations: Mapping[str, str], now: Now) -> AcceptedAbsence:
-    """Return the acceptance in an object's annotations."""
-    stamp = time_annotations.read(annotations.get(Annotation.ACCEPT_ABSENCE), now.wall, "this object", _FORM)
+def accepted_absence(said: Said, now: Now) -> AcceptedAbsence:
+    """Return the acceptance that an object's annotation says."""
+    stamp = time_annotations.read_once(said, "this object", _FORM)
     if stamp.at is None:
         return AcceptedAbsence(trouble=stamp.trouble)
     early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, which is before this doubt began."

@@ -61,7 +61,7 @@ def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) 
     if at is None or at.tzinfo is None:
         return TimeAnnotation(trouble=f"{given}, not a time such as {EXAMPLE}.")
     if at > now + form.ahead:
-        return TimeAnnotation(trouble=f"{given}, which is in the future: {form.why}.", ahead=True)
+        return TimeAnnotation(trouble=f"{given}, set for a time in the future: {form.why}.", ahead=True)
     return TimeAnnotation(at)
 
 

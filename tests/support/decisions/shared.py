@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.accepted_absence import accepted_absence
 from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Now, ResourceOwner, Unknown, UnknownReason
+from gpucloud.reconcile.time_annotations import Said
 from support.builders import NOW, START, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
@@ -143,7 +144,7 @@ def _sight(k):
             {
                 "meta": noted(ACCEPT_ABSENCE="true"),
                 "status": k.settled,
-                "found": accepted_absence({Annotation.ACCEPT_ABSENCE: "true"}, Now(START, NOW)).explained(
+                "found": accepted_absence(Said("true", Now(START, NOW)), Now(START, NOW)).explained(
                     Unknown(NOW, UnknownReason.IMPLAUSIBLE)
                 ),
             },

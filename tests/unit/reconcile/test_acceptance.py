@@ -6,13 +6,14 @@ import pytest
 
 from gpucloud.reconcile.accepted_absence import NEVER, AcceptedAbsence, accepted_absence, command
 from gpucloud.reconcile.facts import Absent, Now, Unknown, UnknownReason
+from gpucloud.reconcile.time_annotations import Said
 
 WALL, MONO = datetime(2026, 1, 1, 12, tzinfo=UTC), 5000.0
 NAME = "gpucloud.dev/accept-absence"
 
 
 def read(text):
-    return accepted_absence({NAME: text}, Now(WALL, MONO))
+    return accepted_absence(Said(text, Now(WALL, MONO)), Now(WALL, MONO))
 
 
 @pytest.mark.parametrize(
@@ -48,8 +49,15 @@ def test_anything_else_ends_none_and_says_so(text, says):
     assert found.explained(gone := Absent(MONO, MONO)) is gone
 
 
+def test_one_that_stood_there_when_the_operator_began_excuses_no_clock():
+    """It was set before, and would cover what came since."""
+    now = Now(WALL, MONO)
+    ahead, before = (accepted_absence(Said(f"2026-01-01T{text}Z", now, stood=True), now) for text in ("12:00:01", "12:00:00"))
+    assert ("in the future" in ahead.trouble, ahead.until, before.until) == (True, NEVER, MONO)
+
+
 def test_no_annotation_ends_none_and_says_nothing():
-    assert accepted_absence({}, Now(WALL, MONO)) == AcceptedAbsence()
+    assert read(None) == AcceptedAbsence()
     assert AcceptedAbsence().explained(doubt := Unknown(MONO, UnknownReason.TENANT, "why.")) is doubt
 
 
@@ -65,7 +73,7 @@ def test_a_time_before_the_doubt_began_says_so():
 
 def test_the_words_do_not_change_with_the_time_of_day():
     """Else every look at the object would write its status anew."""
-    later = accepted_absence({NAME: "true"}, Now(WALL + timedelta(seconds=9), MONO + 9))
+    later = accepted_absence(Said("true", Now(WALL, MONO)), Now(WALL + timedelta(seconds=9), MONO + 9))
     assert later.trouble == read("true").trouble
 
 

@@ -24,6 +24,7 @@ from gpucloud.reconcile import pause
 from gpucloud.reconcile.accepted_absence import accepted_absence, command
 from gpucloud.reconcile.facts import Now
 from gpucloud.reconcile.gpuvm import buy_anyway
+from gpucloud.reconcile.time_annotations import Said
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
@@ -244,7 +245,8 @@ def _purchase(facts: Facts, item: Thing) -> Iterator[Finding]:
 
 def _acceptance(facts: Facts, item: Thing) -> Iterator[Finding]:
     """It holds a time, and covers the doubts that began up to then."""
-    trouble = accepted_absence(item.annotations, Now(facts.now, 0.0)).trouble
+    now = Now(facts.now, 0.0)
+    trouble = accepted_absence(Said(item.annotations.get(Annotation.ACCEPT_ABSENCE), now), now).trouble
     if trouble:
         advice = f"If it is gone: {paste(command(item.key.kind, item.key.namespace, item.key.name))}"
         yield Finding(Severity.WARNING, "annotations", f"{trouble} So it has no effect.", advice, item.key)

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
+    from gpucloud.reconcile.time_annotations import Said
 
 
 class Sought(NamedTuple):
     """What is looked for: the identity of an object's resource, and its tenant, None while nobody knows it.
 
-    ``elsewhere`` is the tenant in which it may have been ordered with another credential: empty if nobody knows that one's
-    tenant, None if it was not.
+    ``accepted``: what the annotation says by which a person accepts that it is gone. ``elsewhere`` is the tenant in which it
+    may have been ordered with another credential: empty if nobody knows that one's tenant, None if it was not.
     """
 
     identity: Identity
+    accepted: Said
     tenant: str | None = None
     elsewhere: str | None = None
 
@@ -40,9 +42,9 @@ def observe(
     clock: Clock,
 ) -> Observation[Any]:
     """Return the observation of an object. ``kind`` is its kind and the name of the inventory with its records."""
-    (name, inventory_name), (here, tenancy, elsewhere), meta, now = kind, sought, stored.meta, reading(clock)
+    (name, inventory_name), (here, said, tenancy, elsewhere), meta, now = kind, sought, stored.meta, reading(clock)
     way_out = command(name, meta.namespace, meta.name)
-    accepted = accepted_absence(meta.annotations, now).of_credential(account.since)
+    accepted = accepted_absence(said, now).of_credential(account.since)
     inventory: Inventory[Any] = session.inventories[inventory_name]
     found = inventory.observe(here, accepted.until)
     if isinstance(found, Unknown) and found.cause is UnknownReason.REJECTED:

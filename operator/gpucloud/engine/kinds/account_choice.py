@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cloud import observation
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.evidence import status_lost_until
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
@@ -82,7 +83,8 @@ class AccountChoice:
         if account.session is None:
             return account.unknown or Unknown(account.since, UnknownReason.NO_ACCOUNT)
         kind = (self._kind.kind, self._kind.inventory_name)
-        return observation.observe(account.session, kind, stored, account, observation.Sought(here), self._deps.clock)
+        sought = observation.Sought(here, self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE))
+        return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
 
     def _is_lacked(self, stored: CachedObject[Any, Any], own: ResolvedAccount, found: Observation[Any], here: Identity) -> bool:
         """Whether the operator's own account lacks the resource: by two listings, or because it has no such cluster."""

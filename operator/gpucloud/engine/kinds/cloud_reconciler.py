@@ -105,6 +105,7 @@ class CloudReconciler(CloudKind[P, S, F]):
         """Update the object's references, claim and watches; wake the objects that depend on it."""
         key = self._key(stored)
         self._tracker.begin(key.uid)
+        self._tracker.note_said(stored.meta)
         if not stored.meta.has_finalizer and not stored.meta.deleting and stored.status.order is None:
             self._tracker.mark_new(key.uid)
         self._deps.references.put(key, self._targets(stored))

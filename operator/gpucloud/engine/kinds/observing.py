@@ -166,7 +166,7 @@ class Observer:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         tenant = bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid)
         elsewhere = None if tenant is not None else self._ordered_elsewhere(stored.meta.uid, tracked, account)
-        sought = observation.Sought(here, tenant, elsewhere)
+        sought = observation.Sought(here, self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE), tenant, elsewhere)
         kind = (self._kind.kind, self._kind.inventory_name)
         return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import DESTROYS, Asked, Attempt, CallHistory, Present, Refusal, Verb
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import Learned
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.kinds.common import DestroyingCall, Order
-    from gpucloud.kinds.meta import Annotation
     from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Now, ObjectFacts, Observation
     from gpucloud.reconcile.order import TrackedOrder
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.takeover import RecordVersion
 
 POWER = frozenset({Verb.START, Verb.STOP})
+TIMED = (Annotation.ACCEPT_ABSENCE, Annotation.BUY_ANYWAY)  # they cover what there was up to the time that they hold
 
 
 @dataclass(slots=True)
@@ -73,6 +74,11 @@ class OrderTracker:
         history = self._history(known)
         if deleting and history.deletion_seen is None:
             known.history = replace(history, deletion_seen=self._clock.mono())
+
+    def note_said(self, meta: ObjectFacts) -> None:
+        """Note what the annotations say that hold a time: whoever asks later learns since when."""
+        for annotation in TIMED:
+            self.said(meta, annotation)
 
     def said(self, meta: ObjectFacts, annotation: Annotation) -> Said:
         """Return what an annotation that holds a time says, and when this process first saw it say so."""

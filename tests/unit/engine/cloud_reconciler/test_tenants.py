@@ -227,6 +227,16 @@ async def test_what_is_no_time_that_was_accepts_nothing_and_says_what_to_write(r
     assert "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/accept-absence=$(date -u " in seen.detail
 
 
+async def test_a_time_that_lay_ahead_accepts_nothing_when_it_has_come(reconcilers):
+    """Local time, written as UTC: whatever is doubted by then would be believed to be gone."""
+    sought_in_vain(reconcilers)
+    seen = await seen_through(reconcilers, (), **accepts("2026-01-01T09:16:40Z"))
+    assert "in the future" in seen.detail
+    reconcilers.clock.now += 9 * 3600 + 60
+    later = await reconcilers.facts("GpuVM")
+    assert (later.found.cause, later.found.detail) == (UnknownReason.TENANT, seen.detail)
+
+
 async def test_no_annotation_makes_another_tenants_thing_ours(reconcilers):
     seen = await seen_through(reconcilers, {"other"}, found=Present(VmRecord(id="x", tenancy_name="other"), NOW), **ACCEPTED)
     assert isinstance(seen, Unknown)

@@ -76,6 +76,7 @@ class GpuHostReconciler:
         """Update the object's reference to its account, its claim and its watch."""
         key, spec = self._key(stored), stored.spec
         self._tracker.begin(key.uid)
+        self._tracker.note_said(stored.meta)
         named = None if spec is None or spec.account_ref is None else spec.account_ref.name
         account = named or stored.status.account or DEFAULT_ACCOUNT
         self._deps.references.put(key, [Target(ACCOUNT, stored.meta.namespace, account)])
@@ -230,7 +231,8 @@ class GpuHostReconciler:
             return Unknown(now, UnknownReason.NOT_LISTED)  # what others list of the host is not shown here
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
-        sought = observation.Sought(identity(spec), stored.status.tenancy)
+        accepted = self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE)
+        sought = observation.Sought(identity(spec), accepted, stored.status.tenancy)
         return observation.observe(account.session, (KIND, self.inventory_name), stored, account, sought, deps.clock)
 
     async def _send(
