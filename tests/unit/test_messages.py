@@ -220,7 +220,7 @@ def test_the_judge_reads_all_kinds_of_messages():
 # a module of the source, what is read of it, and why
 READ = [
     (
-        "cli/plugin/cluster.py",
+        "cli/plugin/refusals.py",
         "cannot read the events of {key} in namespace '{namespace}': {error}: log in to the cluster again.",
         "from a function",
     ),

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin import lost, marks, show
-from gpucloud.cli.plugin.errors import (
-    REQUESTED,
-    ExitCode,
-    ForbiddenError,
-    NotServedError,
-    PluginError,
-    TransientError,
-    UnansweredError,
-)
+from gpucloud.cli.plugin import lost, marks, refusals, show
+from gpucloud.cli.plugin.errors import REQUESTED, NotServedError, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.kube.answers import items, the_object, unreadable
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
+from gpucloud.cli.plugin.rights import Right, right_to
 from gpucloud.cli.plugin.text import clean
-from gpucloud.kinds.meta import API_VERSION, APPLY_CRDS, GROUP, PART_OF, VERSION
+from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
@@ -33,16 +25,6 @@ PAGE = "500"
 LOG_LINES = "5000"
 SERVER_ERROR = 500  # from here on a refused write may have been carried out
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
-
-
-@dataclass(frozen=True, slots=True)
-class Right:
-    """Something that one may or may not do."""
-
-    verb: str
-    resource: str
-    group: str = GROUP
-    name: str = ""
 
 
 class Cluster:
@@ -83,7 +65,7 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and not error.is_unserved:
                 return None
-            raise _refusal(error, f"read {key}", key.namespace, _right("get", key.kind)) from None
+            raise refusals.refusal(error, f"read {key}", key.namespace, right_to("get", key.kind)) from None
         return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
@@ -121,7 +103,7 @@ class Cluster:
             with _lost_answers(f"change {key}", key):
                 return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise _refusal(error, f"change {key}", key.namespace, _right("patch", key.kind)) from None
+            raise refusals.refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind)) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
@@ -139,17 +121,17 @@ class Cluster:
                 return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.is_name_taken:
-                raise PluginError(_taken(key, self._look(key)[0], body)) from None
+                raise PluginError(refusals.name_taken(key, self._look(key)[0], body)) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            raise _refusal(error, f"create {key}", key.namespace, _right("create", key.kind)) from None
+            raise refusals.refusal(error, f"create {key}", key.namespace, right_to("create", key.kind)) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
         if found is None:
             raise PluginError(lost.not_created(key, why, again, looked=looked))
         if not lost.stands_for(found, body):
-            raise PluginError(_taken(key, found, body))
+            raise PluginError(refusals.name_taken(key, found, body))
         show.tell(f"{key} is there as it was sent, although the answer was lost: do not send it again.")
         return found
 
@@ -170,7 +152,7 @@ class Cluster:
         try:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
-            raise _refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
+            raise refusals.refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
         events = [_event(body) for body in items("events", found)]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
@@ -192,7 +174,7 @@ class Cluster:
             answer = self.api.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", None, body)
         except RefusedError as error:
             if error.is_transient:
-                raise _busy(error, f"ask whether you may {right.verb} {right.resource}") from None
+                raise refusals.busy(error, f"ask whether you may {right.verb} {right.resource}") from None
             return False
         return bool((answer.get("status") or {}).get("allowed"))
 
@@ -215,7 +197,7 @@ class Cluster:
             return self.api.call("GET", path, query)
         except RefusedError as error:
             if error.is_transient:
-                raise _busy(error, f"read {path}") from None
+                raise refusals.busy(error, f"read {path}") from None
             return None
 
     def listed(self, what: str, path: str, query: Mapping[str, str] | None = None) -> list[dict[str, Any]] | None:
@@ -283,8 +265,8 @@ class Cluster:
                 page = self.api.call("GET", _path(kind, namespace), query)
             except RefusedError as error:
                 if selector and error.status == 400:
-                    raise _no_selector(selector, error) from None
-                raise _refusal(error, f"list {KINDS[kind].plural}", namespace, _right("list", kind)) from None
+                    raise refusals.no_selector(selector, error) from None
+                raise refusals.refusal(error, f"list {KINDS[kind].plural}", namespace, right_to("list", kind)) from None
             yield from items(KINDS[kind].plural, page, ("name", "namespace", "uid"))
             following = (page.get("metadata") or {}).get("continue")
             if not following:
@@ -316,65 +298,6 @@ def _lost_answers(what: str, key: Key) -> Iterator[None]:
 def _path(kind: str, namespace: str | None, name: str = "") -> str:
     scope = f"/namespaces/{quote(namespace, safe='')}" if namespace is not None else ""
     return f"/apis/{GROUP}/{VERSION}{scope}/{KINDS[kind].plural}" + (f"/{quote(name, safe='')}" if name else "")
-
-
-def _taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> str:
-    """The name is taken: by what was sent before, or by something else."""
-    there = f"{key} exists already in namespace {key.namespace!r}"
-    if found is not None and lost.stands_for(found, sent):
-        return (
-            f"{there}, just as it was sent now: an earlier call may have made it, so nothing is to be made. See "
-            f"'{key.command('status')}'."
-        )
-    return f"{there}: choose another name, or see '{key.command('status')}'."
-
-
-def _no_selector(selector: str, error: RefusedError) -> PluginError:
-    """What a selector looks like; the apiserver only says at which character it stopped to read."""
-    words = str(error).rstrip(".")
-    return PluginError(
-        f"--selector: {clean(selector)!r} is not a label selector ({words}): use for example team=vision, 'team in (vision, "
-        "audio)' or '!team'.",
-        ExitCode.MISUSED,
-    )
-
-
-def _right(verb: str, kind: str) -> Right:
-    return Right(verb, KINDS[kind].plural)
-
-
-def _busy(error: RefusedError, what: str) -> TransientError:
-    """The apiserver cannot answer now."""
-    return TransientError(f"cannot {what}: {str(error).rstrip('.')}: try again.", error.pause)
-
-
-def _refusal(error: RefusedError, what: str, namespace: str | None, right: Right) -> PluginError:
-    """The apiserver's refusal of what needs this right, and what to do about it."""
-    where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
-    if error.is_unserved:
-        return NotServedError(
-            f"cannot {what} {where}: its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: "
-            f"{marks.paste(APPLY_CRDS)}"
-        )
-    action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
-    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
-    can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
-    everything = "kubectl gpucloud status --all-namespaces"
-    shown = everything if namespace is None else f"kubectl gpucloud status --namespace={namespace}"
-    advice = {
-        400: "correct what it says",
-        401: "log in to the cluster again",
-        403: f"ask for the right to {action} ({can_i} shows whether you have it), or name a namespace of yours with -n",
-        404: f"it may have been deleted meanwhile; see {marks.paste(shown)}",
-        409: "somebody changed it at the same time; look, then try again",
-        422: "correct what it says",
-    }.get(error.status, "try again")
-    words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
-    if error.status == 403:
-        return ForbiddenError(words)
-    if error.is_transient:
-        return TransientError(words, error.pause)
-    return PluginError(words)
 
 
 def _event(body: Mapping[str, Any]) -> Event:

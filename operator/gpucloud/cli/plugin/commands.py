@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS
 from gpucloud.cli.plugin.grammar import Group, Parameter, Verb
-from gpucloud.cli.plugin.newvm import NewVm
 
 NAME = "kubectl gpucloud"
 ABOUT = """\
@@ -108,6 +108,24 @@ _NEW_VM = (
     Parameter(key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."),
     Parameter(key="disk", names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk."),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVm:
+    """What these say, as they were typed, by their keys; what was not given is empty."""
+
+    name: str | None
+    configuration: str
+    in_cluster: str
+    pool: str
+    vpc: str
+    vpc_ref: str
+    ssh_key: tuple[str, ...]
+    image: str
+    snapshot: str
+    disk: int | None
+
+
 GROUPS = (o.ASKED, Group(key="vm", make=NewVm, members=_NEW_VM))
 
 

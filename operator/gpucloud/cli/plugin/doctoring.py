@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from gpucloud.cli.plugin.cluster import Right
     from gpucloud.cli.plugin.objects import Key, Thing
+    from gpucloud.cli.plugin.rights import Right
 
 
 class Severity(StrEnum):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin.cluster import Right
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
 from gpucloud.kinds.meta import GROUP
@@ -13,10 +13,26 @@ from gpucloud.kinds.meta import GROUP
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Something that one may or may not do."""
+
+    verb: str
+    resource: str
+    group: str = GROUP
+    name: str = ""
+
+
+def right_to(verb: str, kind: str) -> Right:
+    """Return the right to do this with objects of a kind of ours."""
+    return Right(verb, KINDS[kind].plural)
+
+
 VERBS = ("list", "create", "patch", "delete")
 WANTED_RIGHTS = (
-    *(Right(verb, kind.plural) for kind in KINDS.values() if kind.name != ACCOUNT for verb in VERBS),
-    Right("list", KINDS[ACCOUNT].plural),
+    *(right_to(verb, kind) for kind in KINDS if kind != ACCOUNT for verb in VERBS),
+    right_to("list", ACCOUNT),
 )
 ROLE = "gpucloud-reader"
 

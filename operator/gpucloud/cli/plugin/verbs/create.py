@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.commands import NewVm
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.newvm import NewVm
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
 
