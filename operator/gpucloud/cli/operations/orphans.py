@@ -131,7 +131,7 @@ class _Inspector:
         for kind in OWNED:
             async for body in self.kube.resources(kind.plural, self._settings.namespace):
                 objects.stores[kind.kind].put(body)
-        return scan.owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in scan.PLURALS})
+        return scan.owners_in(objects)
 
 
 async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.engine.manager.reads import ClusterRecords, Records
+    from gpucloud.reconcile.orphans import Owners
 
 
 CloudRecord = VmRecord | SnapshotRecord | VpcRecord
@@ -91,12 +92,12 @@ def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
                 yield MarkedRecord(kind, where, mark, record)
 
 
-def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Any:
+def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Owners:
     objects = new_listers(tag)
     for kind, store in objects.stores.items():
         for body in bodies.get(kind, ()):
             store.put(body)
-    return scan.owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in scan.PLURALS})
+    return scan.owners_in(objects)
 
 
 def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:

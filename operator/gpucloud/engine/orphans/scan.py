@@ -92,6 +92,11 @@ def owners(objects: Listers, listed: Mapping[str, set[str]]) -> Owners:
     return Owners(_owners(objects, listed), objects.tag)
 
 
+def owners_in(objects: Listers) -> Owners:
+    """Return the owners where all objects that the apiserver lists are in the stores."""
+    return owners(objects, {kind: {one.meta.uid for one in objects.stores[kind]} for kind in registry.MARKED})
+
+
 def _owners(objects: Listers, listed: Mapping[str, set[str]]) -> Iterator[Owner]:
     for kind, marked in registry.MARKED.items():
         for uid in listed[kind]:
