@@ -101,7 +101,7 @@ class Conditions:
         for kind, since in _by_kind(conditions):
             name = f"operator_{kind.lower()}_status_condition"
             yield _family(f"{name}_count", f"Conditions of {kind} objects.", labels, Counter(found for found, _ in since))
-            words = "How long the oldest of these conditions has had its status."
+            words = "Age of the oldest of these conditions, since it took its status."
             yield _family(f"{name}_current_status_seconds", words, labels, _oldest(since, now))
 
 
@@ -118,7 +118,7 @@ class Deletions:
         now = self._wall()
         for kind, since in _by_kind(self._going()):
             name = f"operator_{kind.lower()}_termination_current_time_seconds"
-            yield _family(name, "How long the oldest deletion under way has taken.", ("type", "reason"), _oldest(since, now))
+            yield _family(name, "Age of the oldest deletion in progress.", ("type", "reason"), _oldest(since, now))
 
 
 class Objects:
@@ -184,9 +184,9 @@ class Orphans:
         scans = list(self._counts())
         found, ages = ({scan[0]: scan[part] for scan in scans} for part in (1, 2))
         refused = {(account,): refuses for account, refuses in self._refusals()}
-        yield _family("gpucloud_orphans", "Things of ours that no object stands for.", LISTED, found)
-        yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good look for orphans.", LISTED, ages)
-        words = "1 while too many look orphaned to collect any."
+        yield _family("gpucloud_orphans", "VMs and snapshots of this installation without a custom resource.", LISTED, found)
+        yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good scan for orphans.", LISTED, ages)
+        words = "1 while so much looks orphaned that nothing is collected."
         yield _family("gpucloud_orphans_collection_refused", words, ("account",), refused)
 
 

@@ -59,7 +59,7 @@ class Metrics:
         self.status_writes = Counter("gpucloud_status_writes", "Status writes.", ["kind", "result"], registry=registry)
         self.undone_writes = Counter(
             "gpucloud_status_writes_undone",
-            "Status writes that did not bring, or did not keep, what was written.",
+            "Status writes that had no effect, or that somebody undid.",
             ["kind"],
             registry=registry,
         )
@@ -105,7 +105,10 @@ class Metrics:
     def export_process(self, version: str) -> None:
         """Export which version runs, and what this process uses: CPU, memory and file descriptors, where there is a /proc."""
         build = Gauge(
-            "gpucloud_build_info", "1; the labels say what runs.", ["version", "python_version"], registry=self.registry
+            "gpucloud_build_info",
+            "1; the labels name the versions.",
+            ["version", "python_version"],
+            registry=self.registry,
         )
         build.labels(version, platform.python_version()).set(1)
         ProcessCollector(registry=self.registry)
@@ -131,12 +134,12 @@ class Metrics:
 
     def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
         """Export the number of actions that --observe-only withholds, by kind and action."""
-        words = "Actions that --observe-only keeps back now."
+        words = "Actions that --observe-only withholds now."
         self.registry.register(collectors.Counts("gpucloud_withheld_actions", words, ("kind", "action"), withheld))
 
     def export_watch_age(self, ages: Callable[[], Mapping[tuple[str], float]]) -> None:
         """Export the seconds since each kind's watch last matched a list."""
-        words = "Since a list of this kind showed nothing that the watch had not brought."
+        words = "Time since a list of this kind last agreed with the watch."
         self.export(collectors.Counts("gpucloud_watch_age_seconds", words, ("kind",), ages))
 
     def export_leadership(self, name: str, is_leader: Callable[[], bool]) -> None:
@@ -159,7 +162,7 @@ class Metrics:
             if was is None or was.status == condition.status:
                 continue
             name = f"operator_{kind.lower()}_status_condition_transition_seconds"
-            seconds = self._histogram(name, "How long a condition stood before it took this status.", ["type", "status"])
+            seconds = self._histogram(name, "How long a condition had its former status.", ["type", "status"])
             stood = (condition.last_transition_time - was.last_transition_time).total_seconds()
             seconds.labels(condition.type, condition.status).observe(max(0.0, stood))
 

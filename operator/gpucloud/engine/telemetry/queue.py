@@ -16,16 +16,16 @@ class QueueMetrics:
     """Depth, waits and retries of the one queue; implements ``QueueMeter``."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._depth = Gauge("workqueue_depth", "Keys that wait for a worker.", ["name"], registry=registry).labels(QUEUE)
-        self._adds = Counter("workqueue_adds", "Keys queued.", ["name"], registry=registry).labels(QUEUE)
+        self._depth = Gauge("workqueue_depth", "Objects that wait for a worker.", ["name"], registry=registry).labels(QUEUE)
+        self._adds = Counter("workqueue_adds", "Objects queued.", ["name"], registry=registry).labels(QUEUE)
         self._waited = Histogram(
-            "workqueue_queue_duration_seconds", "How long a key waited.", ["name"], registry=registry
+            "workqueue_queue_duration_seconds", "Time of an object in the queue.", ["name"], registry=registry
         ).labels(QUEUE)
         self._worked = Histogram(
-            "workqueue_work_duration_seconds", "How long a key was worked on.", ["name"], registry=registry
+            "workqueue_work_duration_seconds", "Time of an object with a worker.", ["name"], registry=registry
         ).labels(QUEUE)
         self._retries = Counter(
-            "workqueue_retries", "Keys queued again after an exception.", ["name"], registry=registry
+            "workqueue_retries", "Objects queued again after an exception.", ["name"], registry=registry
         ).labels(QUEUE)
 
     def added(self, depth: int) -> None:

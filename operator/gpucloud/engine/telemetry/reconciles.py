@@ -38,13 +38,13 @@ class ReconcileMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.total = Counter(
-            "controller_runtime_reconcile", "Passes over one object.", ["controller", "result"], registry=registry
+            "controller_runtime_reconcile", "Reconciles, by their result.", ["controller", "result"], registry=registry
         )
         self.errors = Counter(
-            "controller_runtime_reconcile_errors", "Passes that ended with an exception.", ["controller"], registry=registry
+            "controller_runtime_reconcile_errors", "Reconciles that ended with an exception.", ["controller"], registry=registry
         )
         self.seconds = Histogram(
-            "controller_runtime_reconcile_time_seconds", "Length of a pass.", ["controller"], registry=registry
+            "controller_runtime_reconcile_time_seconds", "Duration of a reconcile.", ["controller"], registry=registry
         )
 
     def begin(self, kind: str) -> None:
