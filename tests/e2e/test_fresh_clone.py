@@ -1,4 +1,4 @@
-"""README and tutorial typed word by word in a fresh clone, as by a new user. Each step's time is printed, never judged."""
+"""README, recipes and tutorial typed word by word in a fresh clone, as by a new user. Times are printed, never judged."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from support.waiting import eventually
 pytestmark = pytest.mark.timeout(900)  # it installs everything
 LONGEST_SECONDS = 400
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
+RECIPES = ROOT / "docs" / "how-to" / "gpuvm.md"  # the first page of the cookbook; tests/e2e/test_docs.py types the others
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def quickstart():
     return found
 
 
-def test_the_readme_from_the_clone_to_a_vm_that_is_ready_stopped_and_gone(clone, figure):
+def test_the_readme_from_the_clone_to_a_vm_that_is_ready_stopped_and_gone_and_the_recipes(clone, figure):
     figure(f"{clone.setup_seconds:6.1f} s  make setup, which make demo begins with")
     began = time.monotonic()
     keep = f"cd {clone.folder} && exec make demo KEEP=1"
@@ -45,6 +46,9 @@ def test_the_readme_from_the_clone_to_a_vm_that_is_ready_stopped_and_gone(clone,
         with clone.terminal() as opened:
             opened.type(a_step(README, "\n".join(exports)))
             said = [opened.type(block) for block in quickstart()]
+            for block in blocks(RECIPES):
+                if block.runs:
+                    opened.type(block)
         demo.kill9()
         eventually(lambda: "everything is gone" in demo.log.read_text(), 60.0, "the demo ends although make was killed")
     for step in opened.took:
