@@ -8,7 +8,6 @@ import gc
 import importlib
 import logging
 import os
-import re
 import signal
 import sys
 from collections.abc import Mapping
@@ -152,7 +151,7 @@ def _introduce(settings: Settings, identity: str) -> None:
     log.info(
         "connecting",
         version=__version__,
-        cluster=re.sub("//[^/]*@", "//", str(lifecycle.connect().server)),
+        cluster=lifecycle.server(),
         context=lifecycle.context(),
         endpoints=list(settings.endpoint),
         namespaces=list(settings.namespace) or "all",

@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSourc
 
 from gpucloud import configfile
 from gpucloud.configfile import ConfigFile
-from gpucloud.settings import INSTALL_TAG, LEASE_NAME, LEASE_NAMESPACE, Credentials, Settings, SettingsError
+from gpucloud.settings import INSTALL_TAG, LEASE_NAME, LEASE_NAMESPACE, NAMESPACE, Credentials, Settings, SettingsError
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +48,7 @@ _PATTERNS = {
     INSTALL_TAG: "expected 3 to 8 lower-case letters and digits",
     LEASE_NAME: "expected lower-case letters, digits, '-' and '.', as names in Kubernetes have them",
     LEASE_NAMESPACE: "expected lower-case letters, digits and '-', as namespaces in Kubernetes have them",
+    NAMESPACE: "expected lower-case letters, digits and '-', as namespaces in Kubernetes have them; repeat it for several",
 }
 
 

@@ -28,6 +28,7 @@ from gpucloud.base_url import NEEDS_TLS, is_base_url, may_carry_a_credential, wi
 INSTALL_TAG = "^([a-z0-9]{3,8})?$"
 _NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"
 LEASE_NAME, LEASE_NAMESPACE = f"^{_NAME}$", f"^({_NAME})?$"
+NAMESPACE = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 
 
 class SettingsError(ValueError):
@@ -36,6 +37,14 @@ class SettingsError(ValueError):
 
 def _split(raw: Any) -> Any:
     return tuple(part.strip() for part in raw.split(",") if part.strip()) if isinstance(raw, str) else raw
+
+
+def _split_names(raw: Any) -> Any:
+    """As ``_split``; text of blanks and commas names none, and is not taken for all."""
+    found = _split(raw)
+    if found == () and raw != ():
+        raise ValueError("no namespace is named; name one, or unset it for all")
+    return found
 
 
 def _endpoint(item: str) -> str:
@@ -89,7 +98,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Endpoints = Annotated[
     tuple[Annotated[str, AfterValidator(_endpoint)], ...], BeforeValidator(_split), AfterValidator(_endpoints)
 ]
-Namespaces = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_split)]
+Namespaces = Annotated[tuple[Annotated[str, Field(min_length=1, pattern=NAMESPACE)], ...], BeforeValidator(_split_names)]
 
 
 class Value(BaseModel):

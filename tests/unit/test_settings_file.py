@@ -96,6 +96,8 @@ def test_a_variable_names_the_settings_file(config):
         ("workers: 1\n'workers': 1", "line 2: workers is set twice, first in line 1"),
         ("workers: 1\n? [a]\n: 2", "line 2: there is no setting"),
         ("installTag: [abc]", "line 1: installTag: expected text"),
+        ('namespace: ""', "line 1: namespace: no namespace is named; name one, or unset it for all"),
+        ("namespace: [Team]", "line 1: namespace: expected lower-case letters"),
         ("namespace: {a: b}", "line 1: namespace: expected a list, as \\[a, b\\]"),
         ("observeOnly: []", "line 1: observeOnly: expected true or false"),
         ("cloudQps: []", "line 1: cloudQps: expected a number"),

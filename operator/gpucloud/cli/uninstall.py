@@ -6,14 +6,15 @@ refuses while any object lives, or lets go of all of them first. It knows flags,
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import re
 import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import one_line
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from gpucloud.cli.operations.uninstall import Left
@@ -50,11 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cloud's things (default Refuse)",
     )
     parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
-    parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")
+    parser.add_argument(
+        "--namespace", action="append", type=_namespace, default=[], help="namespace to look at, repeatable; all when absent"
+    )
     parser.epilog = (
         f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} nothing of ours lives, "
         f"{NOT_CLEAR} something does, or it cannot be known, 2 wrong usage."
     )
+
+
+def _namespace(word: str) -> str:
+    from gpucloud.settings import NAMESPACE  # noqa: PLC0415 - pydantic takes a tenth of a second to import
+
+    if re.fullmatch(NAMESPACE, word) is None:
+        what = "repeat the flag for several" if "," in word else "correct it, or leave the flag out for all"
+        raise argparse.ArgumentTypeError(f"{word!r} is no namespace: {what}")
+    return word
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,17 +83,26 @@ def run(args: argparse.Namespace) -> int:
     except (NoCluster, OSError) as error:
         print(f"gpucloud uninstall: the objects that are left cannot be listed: {error}", file=sys.stderr)
         return NOT_CLEAR
-    return report(left, args.policy)
+    return report(left, args.policy, _place(args.namespace))
+
+
+def _place(namespaces: Sequence[str]) -> str:
+    """Where it was looked."""
+    from gpucloud.handlers.lifecycle import server  # noqa: PLC0415 - as above
+
+    which = f"namespace {', '.join(namespaces)}" if namespaces else "any namespace"
+    return f"{which} of the cluster at {server()}"
 
 
 async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
     from gpucloud.cli.operations.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
     from gpucloud.engine.runtime.clock import SystemClock  # noqa: PLC0415
-    from gpucloud.handlers.lifecycle import connect  # noqa: PLC0415
+    from gpucloud.handlers.lifecycle import connect, server  # noqa: PLC0415
 
     kube = UninstallClient(connect)
     uninstall = Uninstall(kube, tuple(args.namespace), SystemClock())
     try:
+        await uninstall.check_namespaces(server())
         if args.policy == Policy.REFUSE:
             return await uninstall.left()
         return await uninstall.clear(Policy(args.policy), args.timeout_seconds, lambda text: print(text, flush=True))
@@ -89,10 +110,10 @@ async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
         await kube.aclose()
 
 
-def report(left: Sequence[Left], policy: str) -> int:
-    """Say what is left, and what to do; answers the exit code."""
+def report(left: Sequence[Left], policy: str, place: str) -> int:
+    """Say what is left, and what to do; answers the exit code. ``place``: where it was looked."""
     if not left:
-        print("Nothing of ours lives: the operator can go.")
+        print(f"Nothing of ours lives in {place}: the operator can go.")
         return CLEAR
     asked = policy != POLICIES[0]
     head = f"{len(left)} object{'s' if len(left) > 1 else ''} of gpucloud.dev still live{'' if len(left) > 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,6 +194,11 @@ def connect() -> kopf.ConnectionInfo:
     if found is None:
         raise NoCluster("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
     return found
+
+
+def server() -> str:
+    """Return the address of the apiserver, for people."""
+    return re.sub("//[^/]*@", "//", str(connect().server))
 
 
 def context() -> str:

@@ -24,13 +24,13 @@ def api(tmp_path, monkeypatch):
 
 
 def test_nothing_left_is_the_only_way_to_zero(capsys):
-    assert uninstall.report((), "Refuse") == 0
+    assert uninstall.report((), "Refuse", "any namespace") == 0
     assert "Nothing of ours lives" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("policy", uninstall.POLICIES)
 def test_whatever_lives_is_listed_with_what_to_do(policy, capsys):
-    assert uninstall.report((VM, HELD), policy) == 1
+    assert uninstall.report((VM, HELD), policy, "any namespace") == 1
     said = capsys.readouterr().err
     assert "2 objects of gpucloud.dev still live" in said
     assert "GpuVM team/train Running" in said
@@ -39,7 +39,7 @@ def test_whatever_lives_is_listed_with_what_to_do(policy, capsys):
 
 
 def test_a_refusal_names_every_way_out(capsys):
-    uninstall.report((VM,), "Refuse")
+    uninstall.report((VM,), "Refuse", "any namespace")
     said = capsys.readouterr().err
     assert "1 object of gpucloud.dev still lives, and nothing is uninstalled" in said
     for word in ("kubectl delete gpucloud --all", "uninstall.policy=Drain", "uninstall.policy=Retain", "--no-hooks"):
@@ -49,7 +49,7 @@ def test_a_refusal_names_every_way_out(capsys):
 
 def test_after_a_wait_it_says_how_to_wait_longer(capsys):
     """The guard is stored with the release: only an upgrade changes it, and a release that is uninstalling has none."""
-    uninstall.report((VM,), "Drain")
+    uninstall.report((VM,), "Drain", "any namespace")
     said = capsys.readouterr().err
     steps = ["helm rollback RELEASE", "helm upgrade RELEASE", "--set uninstall.timeoutSeconds=…"]
     places = [said.index(step) for step in steps]
@@ -57,13 +57,13 @@ def test_after_a_wait_it_says_how_to_wait_longer(capsys):
 
 
 def test_after_a_wait_each_object_says_why_on_one_line(capsys):
-    uninstall.report((HELD,), "Drain")
+    uninstall.report((HELD,), "Drain", "any namespace")
     lines = capsys.readouterr().err.splitlines()
     assert [line for line in lines if "team/held" in line] == ["  GpuVM team/held DeletionHeld: The brake holds it."]
 
 
 def test_a_thousand_objects_are_no_thousand_lines(capsys):
-    uninstall.report([VM] * 1000, "Refuse")
+    uninstall.report([VM] * 1000, "Refuse", "any namespace")
     said = capsys.readouterr().err
     assert "… and 980 more" in said
     assert len(said.splitlines()) < 40
@@ -149,13 +149,42 @@ def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, caps
     assert "the objects that are left cannot be listed: " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("named", "code", "told", "why"),
+    [
+        ([], 0, "Nothing of ours lives in any namespace of the cluster at {url}", "all of them were looked at"),
+        (["team"], 0, "Nothing of ours lives in namespace team of the cluster at {url}", "it is there, and empty"),
+        (["taem"], 1, "there is no namespace 'taem' in the cluster at {url}", "a slip is no proof that nothing lives"),
+        (["team", "gone"], 1, "there is no namespace 'gone' in the cluster at {url}", "one of two"),
+        (["hidden"], 0, "lives in namespace hidden", "the guard of the chart may not read namespaces"),
+    ],
+)
+def test_it_says_where_nothing_lives(named, code, told, why, api, capsys):
+    api.refused = {"/api/v1/namespaces/hidden": 403}
+    assert main(["uninstall", *(f"--namespace={name}" for name in named)]) == code, why
+    assert told.format(url=api.url) in "".join(capsys.readouterr()), why
+
+
+def test_nothing_is_deleted_where_one_of_the_namespaces_is_missing(api):
+    api.add({**gpuvm("train"), "metadata": {"name": "train", "namespace": "team", "uid": "u-1"}})
+    assert main(["uninstall", "--policy=Drain", "--namespace=team", "--namespace=taem"]) == 1
+    assert not api.changed("DELETE")
+
+
 def test_the_policies_of_the_command_are_those_of_the_engine():
     assert tuple(Policy) == uninstall.POLICIES
 
 
 @pytest.mark.parametrize(
     ("argv", "names"),
-    [(["uninstall", "--policy", "Force"], "Force"), (["uninstall", "--timeout-seconds", "soon"], "soon")],
+    [
+        (["uninstall", "--policy", "Force"], "Force"),
+        (["uninstall", "--timeout-seconds", "soon"], "soon"),
+        (["uninstall", "--namespace", "team,other"], "'team,other' is no namespace: repeat the flag for several"),
+        (["uninstall", "--namespace", "*"], "'*' is no namespace: correct it, or leave the flag out for all"),
+        (["uninstall", "--namespace", "Team"], "'Team' is no namespace"),
+        (["uninstall", "--namespace", ""], "'' is no namespace"),
+    ],
 )
 def test_wrong_usage_ends_at_once(argv, names, capsys):
     with pytest.raises(SystemExit) as ended:

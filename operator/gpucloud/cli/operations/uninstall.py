@@ -57,6 +57,19 @@ class NotDoneError(KubeError):
         return self._text
 
 
+class NoNamespaceError(KubeError):
+    """A namespace that was named does not exist."""
+
+    def __init__(self, name: str, server: str) -> None:
+        super().__init__(404, "NotFound", "")
+        self._text = (
+            f"there is no namespace {name!r} in the cluster at {server}: correct the name or the kubeconfig, or leave it out"
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+
 class UninstallClient(DiscoveryClient):
     """The calls of an uninstall beside those of the operator."""
 
@@ -85,6 +98,20 @@ class Uninstall:
         self._kube = kube
         self._namespaces = namespaces
         self._clock = clock
+
+    async def check_namespaces(self, server: str) -> None:
+        """Look for the namespaces that were named: that nothing lives where a slip leads to proves nothing.
+
+        Raises:
+            NoNamespaceError: one does not exist. One that may not be read counts as existing.
+        """
+        for name in self._namespaces:
+            try:
+                found = await self._kube.namespace(name)
+            except KubeError:
+                continue
+            if found is None:
+                raise NoNamespaceError(name, server)
 
     async def left(self) -> tuple[Left, ...]:
         """Return all existing objects of our kinds; none if our CRDs are not installed.
