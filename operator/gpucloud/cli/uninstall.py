@@ -6,7 +6,6 @@ refuses while any object lives, or lets go of all of them first. It knows flags,
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import re
 import sys
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING
 from gpucloud.cloud.errors import one_line
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from gpucloud.cli.operations.uninstall import Left
 
 POLICIES = ("Refuse", "Drain", "Retain")
-CLEAR, NOT_CLEAR = 0, 1
+CLEAR, NOT_CLEAR, MISUSED = 0, 1, 2
 MOST_LINES = 20
 ADVICE = """\
 Choose one:
@@ -51,22 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cloud's things (default Refuse)",
     )
     parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
-    parser.add_argument(
-        "--namespace", action="append", type=_namespace, default=[], help="namespace to look at, repeatable; all when absent"
-    )
+    parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")
     parser.epilog = (
         f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} nothing of ours lives, "
-        f"{NOT_CLEAR} something does, or it cannot be known, 2 wrong usage."
+        f"{NOT_CLEAR} something does, or it cannot be known, {MISUSED} wrong usage."
     )
-
-
-def _namespace(word: str) -> str:
-    from gpucloud.settings import NAMESPACE  # noqa: PLC0415 - pydantic takes a tenth of a second to import
-
-    if re.fullmatch(NAMESPACE, word) is None:
-        what = "repeat the flag for several" if "," in word else "correct it, or leave the flag out for all"
-        raise argparse.ArgumentTypeError(f"{word!r} is no namespace: {what}")
-    return word
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,9 +63,13 @@ def run(args: argparse.Namespace) -> int:
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import NoCluster  # noqa: PLC0415
+    from gpucloud.settings import SettingsError  # noqa: PLC0415
 
     try:
         left = asyncio.run(_left(args))
+    except SettingsError as error:
+        print(f"gpucloud uninstall: {error}", file=sys.stderr)
+        return MISUSED
     except KubeError as error:  # it says what could not be done
         print(f"gpucloud uninstall: {error}", file=sys.stderr)
         return NOT_CLEAR
@@ -94,15 +87,28 @@ def _place(namespaces: Sequence[str]) -> str:
     return f"{which} of the cluster at {server()}"
 
 
+def _check(namespaces: Sequence[str]) -> None:
+    from gpucloud.settings import NAMESPACE, SettingsError  # noqa: PLC0415 - as above
+
+    for word in namespaces:
+        if re.fullmatch(NAMESPACE, word) is None:
+            raise SettingsError(f"--namespace: {word!r} is no namespace; repeat the flag for several, or leave it out for all")
+
+
 async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
     from gpucloud.cli.operations.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
     from gpucloud.engine.runtime.clock import SystemClock  # noqa: PLC0415
     from gpucloud.handlers.lifecycle import connect, server  # noqa: PLC0415
+    from gpucloud.settings import SettingsError  # noqa: PLC0415
 
+    _check(args.namespace)
     kube = UninstallClient(connect)
     uninstall = Uninstall(kube, tuple(args.namespace), SystemClock())
     try:
-        await uninstall.check_namespaces(server())
+        for name in await uninstall.missing_namespaces():
+            raise SettingsError(
+                f"--namespace: there is no namespace {name!r} in the cluster at {server()}; correct the name or the kubeconfig"
+            )
         if args.policy == Policy.REFUSE:
             return await uninstall.left()
         return await uninstall.clear(Policy(args.policy), args.timeout_seconds, lambda text: print(text, flush=True))

@@ -7,6 +7,7 @@ the rest, with all its proofs. The operator itself never deletes an object, so i
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -57,19 +58,6 @@ class NotDoneError(KubeError):
         return self._text
 
 
-class NoNamespaceError(KubeError):
-    """A namespace that was named does not exist."""
-
-    def __init__(self, name: str, server: str) -> None:
-        super().__init__(404, "NotFound", "")
-        self._text = (
-            f"there is no namespace {name!r} in the cluster at {server}: correct the name or the kubeconfig, or leave it out"
-        )
-
-    def __str__(self) -> str:
-        return self._text
-
-
 class UninstallClient(DiscoveryClient):
     """The calls of an uninstall beside those of the operator."""
 
@@ -99,19 +87,16 @@ class Uninstall:
         self._namespaces = namespaces
         self._clock = clock
 
-    async def check_namespaces(self, server: str) -> None:
-        """Look for the namespaces that were named: that nothing lives where a slip leads to proves nothing.
+    async def missing_namespaces(self) -> list[str]:
+        """Return the named namespaces that do not exist: that nothing lives where a slip leads to proves nothing.
 
-        Raises:
-            NoNamespaceError: one does not exist. One that may not be read counts as existing.
+        One that may not be read counts as existing.
         """
+        missing = []
         for name in self._namespaces:
-            try:
-                found = await self._kube.namespace(name)
-            except KubeError:
-                continue
-            if found is None:
-                raise NoNamespaceError(name, server)
+            with suppress(KubeError):
+                missing += [name] if await self._kube.namespace(name) is None else []
+        return missing
 
     async def left(self) -> tuple[Left, ...]:
         """Return all existing objects of our kinds; none if our CRDs are not installed.
