@@ -40,3 +40,23 @@ def test_numbers_booleans_and_nothing_stay_what_they_are(capsys):
 def test_whatever_a_string_holds_comes_back(capsys, text):
     show.document({"log": text}, show.Output.YAML)
     assert yaml.safe_load(capsys.readouterr().out) == {"log": text}
+
+
+@pytest.mark.parametrize(
+    ("char", "why"),
+    [
+        ("\x85", "go-yaml takes it for the end of a line, and a line in quotes goes on behind a space"),
+        ("\u2028", "an end of a line to YAML 1.1 only"),
+        ("\u202e", "turns what follows it round on a terminal: the name that is read is not the one that is applied"),
+        ("\u200b", "is not seen at all"),
+        ("\xa0", "looks like a space"),
+        ("\U000e0041", "is not seen, and takes more than four digits"),
+        ("\x9b", "begins a command to a terminal"),
+    ],
+)
+def test_what_a_terminal_does_not_show_is_escaped(capsys, char, why):
+    for text in (f"lab{char}x", char, f"é{char} \\ \"q\" 'p'"):
+        show.documents([{"name": text, text: 1}])
+        out = capsys.readouterr().out
+        assert char not in out, why
+        assert yaml.safe_load(out) == {"name": text, text: 1}
