@@ -162,7 +162,14 @@ class OwnerActs:
             text = self._text(TEXTS) if which == "reconcile_requested_at" else "true"
             if which == "accept_absence":
                 text = self._world.stamp()
+            if which == "buy_anyway":
+                text = self._purchase_said()
             self._owner.annotate(item, **{which: text})
+
+    def _purchase_said(self) -> str:
+        """How the owner says to buy another VM: "true", or a time, which a clock that is ahead or a wrong zone puts ahead."""
+        ahead = self._world.choices.choose("buy anyway until", (None, 0.0, 40.0, 300.0), (2, 2, 1, 1))
+        return "true" if ahead is None else self._world.stamp(ahead)
 
     def _force(self) -> None:
         for item in self._owner.all(*OBJECTS):

@@ -89,10 +89,10 @@ class World:
         """The apiserver's wall clock."""
         return EPOCH + timedelta(seconds=self.loop.time())
 
-    def stamp(self) -> str:
+    def stamp(self, ahead: float = 0.0) -> str:
         """The present time by the clock of the operator that leads, as people write it into an annotation."""
         leading = next((one for one in self.replicas if self.judge.is_leader(one.process)), self.replicas[0])
-        return f"{self.now() + timedelta(seconds=leading.process.skew):%Y-%m-%dT%H:%M:%SZ}"
+        return f"{self.now() + timedelta(seconds=leading.process.skew + ahead):%Y-%m-%dT%H:%M:%SZ}"
 
     def run(self) -> Judge:
         """From the beginning to the end."""
