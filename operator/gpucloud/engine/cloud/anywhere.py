@@ -87,7 +87,7 @@ class Anywhere:
             else:
                 found += listed
         failed = (one for one in unknown if one.cause is not UnknownReason.NOT_LISTED)
-        return tuple(dict.fromkeys(found)), next(failed, unknown[0] if unknown else None)
+        return tuple(found), next(failed, unknown[0] if unknown else None)
 
     def end_search(self, uid: str) -> None:
         """List no cluster for this object any more."""

@@ -96,7 +96,7 @@ class Inventory(ListedClusters[R]):
 
     def watch(self, uid: str, identity: Identity) -> None:
         """List the object's cluster from now on, and wake the object when its own record changes."""
-        known, identity = self._watched.get(uid), self._spelled(identity)
+        known = self._watched.get(uid)
         if known == identity:
             return
         self._watched[uid] = identity
@@ -118,7 +118,6 @@ class Inventory(ListedClusters[R]):
     def seek(self, uid: str, clusters: frozenset[str]) -> None:
         """List these clusters, too, as long as the object looks for its resource in them; none: it looks no longer."""
         before = self._sought.get(uid, frozenset())
-        clusters = frozenset({one.casefold(): self._spelling(one) for one in sorted(clusters, reverse=True)}.values())
         for cluster in sorted(clusters - before):
             self._open(cluster).seekers.add(uid)
         self._sought[uid] = clusters
@@ -138,7 +137,7 @@ class Inventory(ListedClusters[R]):
         That it has none takes two listings in a row, as one may be partial. Until then they are asked for, and wake the object.
         So does the end of a failure or of a doubt.
         """
-        cached = self._cached[self._spelling(cluster)]
+        cached = self._cached[cluster]
         latest = cached.latest()
         if not cached.has_listed_since(not_before):
             cached.waiting[uid] = not_before
@@ -170,7 +169,6 @@ class Inventory(ListedClusters[R]):
 
         Uses the cached listing if it is recent enough, else lists the cluster. Such a listing does not change the cache.
         """
-        cluster = self._spelling(cluster)
         latest = self._latest(cluster)
         if isinstance(latest, Unknown) or (latest is not None and latest.as_of >= not_before):
             return latest
@@ -198,7 +196,7 @@ class Inventory(ListedClusters[R]):
 
     def pace(self, cluster: str) -> ListingPace:
         """Return how long the last two listings took, each at most the longest backoff: a process may have been suspended."""
-        cached = self._cached.get(self._spelling(cluster))
+        cached = self._cached.get(cluster)
         if cached is None:
             return ListingPace()
         took = sorted(min(seconds, LONGEST_BACKOFF_SECONDS) for seconds in (cached.duration, cached.duration_before))
@@ -388,8 +386,7 @@ class Inventory(ListedClusters[R]):
         What objects of other credentials stand for is asked for only where something has vanished that was shown here.
         """
         shown = cached.believed.keys()
-        asked = self._expected(cluster, shown if shown - records.keys() else ())
-        expected = set(map(self._spelled, asked)) - cached.believed_gone
+        expected = set(self._expected(cluster, shown if shown - records.keys() else ())) - cached.believed_gone
         return {identity for identity in expected if lacks(records, identity)}, expected
 
     def _users(self, cluster: str, cached: ClusterRecords[R]) -> list[str]:

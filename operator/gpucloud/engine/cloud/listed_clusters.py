@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gpucloud.engine.cloud.cluster_records import ClusterRecords, Contents, find
 from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
-from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +19,7 @@ R = TypeVar("R")
 
 
 class ListedClusters(Generic[R]):
-    """The cached records of all clusters that are listed. All methods are queries.
-
-    A cluster is listed once, in the spelling that was asked for first, and all identities in it are spelled so.
-    """
+    """The cached records of all clusters that are listed. All methods are queries."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -31,14 +27,13 @@ class ListedClusters(Generic[R]):
 
     def observe(self, identity: Identity, accepted_until: float = -math.inf) -> Observation[R]:
         """Return what the last listing shows of an identity. A person accepted all absences up to ``accepted_until`` (mono)."""
-        identity = self._spelled(identity)
         cached = self._cached.get(identity.cluster)
         seen = None if cached is None else cached.observe(identity, accepted_until)
         return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if seen is None else seen
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""
-        cached = self._cached.get(self._spelling(cluster))
+        cached = self._cached.get(cluster)
         return [] if cached is None else cached.names(vpc, base)
 
     def places_of(self, name: str) -> list[Identity]:
@@ -47,23 +42,17 @@ class ListedClusters(Generic[R]):
 
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""
-        identity = self._spelled(identity)
         cached = self._cached.get(identity.cluster)
         return cached is not None and bool(find(cached.records, identity))
 
     def shown_now(self) -> Callable[[Identity], bool]:
         """Return a predicate: whether the listings cached now contain an identity. Later listings do not change it."""
-        listed = [(cluster, cached.records) for cluster, cached in self._cached.items()]
-
-        def shows(identity: Identity) -> bool:
-            here = (one for one in listed if same_cluster(one[0], identity.cluster))
-            return any(find(records, identity._replace(cluster=cluster)) for cluster, records in here)
-
-        return shows
+        records = {cluster: cached.records for cluster, cached in self._cached.items()}
+        return lambda identity: bool(find(records.get(identity.cluster, {}), identity))
 
     def within(self, cluster: str, vpc: str) -> Contents[R] | Unknown:
         """Return all records in a VPC. Records without a VPC count as in it."""
-        cached = self._cached.get(self._spelling(cluster))
+        cached = self._cached.get(cluster)
         found = None if cached is None else cached.contents(vpc)
         return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if found is None else found
 
@@ -76,13 +65,3 @@ class ListedClusters(Generic[R]):
         """Return each cluster's status for metrics. Unknown clusters are left out: a wrong spec must not raise an alert."""
         now = self._clock.mono()
         return {cluster: cached.listing_status(now) for cluster, cached in self._cached.items() if not cached.rejected}
-
-    def _spelling(self, cluster: str) -> str:
-        """Return a cluster as it is spelled where it is listed; as it is given where it is not."""
-        if cluster in self._cached:
-            return cluster
-        return next((known for known in self._cached if same_cluster(known, cluster)), cluster)
-
-    def _spelled(self, identity: Identity) -> Identity:
-        """Return an identity with its cluster spelled as where it is listed."""
-        return identity if identity.cluster in self._cached else identity._replace(cluster=self._spelling(identity.cluster))

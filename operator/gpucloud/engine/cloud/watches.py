@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.reconcile.naming import same_cluster
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -54,7 +52,7 @@ class Watches:
     def within(self, session: AccountSession, inventory: str, cluster: str) -> Iterator[tuple[str, Identity]]:
         """Iterate over the objects that watch a cluster in this inventory: UID and watched identity."""
         found = ((uid, self.of(uid).get((session, inventory))) for uid in self._users.get((session, inventory), ()))
-        return ((uid, here) for uid, here in found if here is not None and same_cluster(here.cluster, cluster))
+        return ((uid, here) for uid, here in found if here is not None and here.cluster == cluster)
 
     def put(self, uid: str, wanted: Wanted) -> None:
         """Replace what this object watches."""

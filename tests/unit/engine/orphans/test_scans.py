@@ -88,26 +88,6 @@ async def test_every_cluster_that_the_credential_knows_is_looked_at(rig):
     assert it.gauge(cluster="Empty") == 0
 
 
-@pytest.mark.parametrize(
-    ("inventory", "watched"),
-    [
-        ("vms", "MSC1"),  # sorts before the cloud's spelling
-        ("vms", "msc1"),  # sorts after it
-        ("snapshots", "msc1"),  # the VMs of the cluster are listed in the cloud's spelling
-    ],
-)
-async def test_an_orphan_is_counted_in_the_clouds_spelling_of_its_cluster(rig, inventory, watched):
-    """Its listing is shared with objects whose spec spells the cluster in another way: it counted for nothing there."""
-    it = rig()
-    it.cloud.worlds[KEY]["GetAll"] = ["Msc1"]
-    session = it.account()
-    await it.orphans.scan()
-    session.inventories[inventory].watch("u-other", Identity(watched, "acme", "another"))
-    await asyncio.sleep(1)
-    await it.orphans.scan()
-    assert (it.gauge(), it.gauge(cluster=watched), len(it.told)) == (1, None, 1)
-
-
 async def test_a_listing_that_is_kept_anyway_is_not_asked_for_again(rig):
     it = rig()
     session = it.account()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.kinds.common import Adoption
 from gpucloud.reconcile.facts import Absent, Present
-from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +33,5 @@ def elsewhere(
     if not adopts or account.session is None:
         return ()
     url, here = account.session.url, common["identity"]
-    named = (there for there in account.session.vms.places_of(here.name) if there.vpc)
-    others = (there for there in named if there.vpc != here.vpc or not same_cluster(there.cluster, here.cluster))
+    others = (there for there in account.session.vms.places_of(here.name) if there.vpc and there != here)
     return tuple(there for there in others if not has_owner(Claim(url, there)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.conditions import is_ready
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames
-from gpucloud.reconcile.naming import same_cluster
 from gpucloud.spelling import MOST_COMPARED
 
 if TYPE_CHECKING:
@@ -42,8 +41,7 @@ def _taken_snapshots(objects: Listers, namespace: str, here: Identity) -> tuple[
     found = (objects.snapshots.named(namespace, name) for name in names)
     taken = (one for one in found if one is not None and one.spec is not None and is_ready(one.status.conditions))
     places = (objects.snapshot_identity(one, one.spec) for one in taken if one.spec is not None)
-    near = (place for place in places if place is not None and same_cluster(place.cluster, here.cluster))
-    return tuple(sorted(place.name for place in near if place.vpc == here.vpc))
+    return tuple(sorted(place.name for place in places if place is not None and place[:2] == here[:2]))
 
 
 def known_names(account: ResolvedAccount, cluster: str, configuration: str) -> KnownNames:
