@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from gpucloud.cli.plugin.reporting import scrubbed
+from gpucloud.cli.plugin.scrubbing import scrubbed
 from support.pluginworld import a_body
 
 PRIVATE = "s3cr3t-made-up"
@@ -24,6 +24,7 @@ POD = {
     },
     "status": {"phase": "Running"},
 }
+FURTHER = ("secretKey", "secret_key", "apiKeys", "credentials", "passwords", "secrets", "tokens", "pass", "auth")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,55 @@ POD = {
         ('{"m": "-----BEGIN PRIVATE KEY-----\\npw", "b": 1}', '{"m": "[removed]", "b": 1}', "a private key that is cut off"),
         ("img:0.1@sha256:1234", "img:0.1@sha256:1234", "the digest of an image"),
         ("x.example:5000/img:0.1@sha256:12", "x.example:5000/img:0.1@sha256:12", "an image of a registry with a port"),
+        (
+            '{\\\\\\"apiKey\\\\\\": \\\\\\"p, w\\\\\\"}',
+            '{\\\\\\"apiKey\\\\\\": \\\\\\"[removed]\\\\\\"}',
+            "JSON in JSON in JSON",
+        ),
+        (
+            '{\\"password\\": \\"p\\\\\\"w\\", \\"b\\"',
+            '{\\"password\\": \\"[removed]\\", \\"b\\"',
+            "a quote within JSON in JSON",
+        ),
+        (
+            "{\\u0022token\\u0022:\\u0022pw\\u0022,",
+            "{\\u0022token\\u0022:\\u0022[removed]\\u0022,",
+            "quotes as .NET escapes them",
+        ),
+        ("password\\u003dpw", "password\\u003d[removed]", "an equals sign as Gson escapes it"),
+        ("{&quot;token&quot;:&quot;pw&quot;}", "{&quot;token&quot;:&quot;[removed]&quot;}", "JSON in a page of HTML"),
+        ("<apiKey>pw</apiKey>", "<apiKey>[removed]</apiKey>", "XML"),
+        ('"token": ["p w", "p w"], "b"', '"token": [removed], "b"', "a list"),
+        ('"token": [\n "pw"\n ]', '"token": [removed]', "a list of several lines"),
+        ('"token": {"value": "pw"}, "b"', '"token": [removed], "b"', "a mapping"),
+        ("password: |-\n  p w\n  pw\nnext", "password: [removed]\nnext", "a block of YAML"),
+        ('{"m": "password: >\\n  pw\\nnext"}', '{"m": "password: [removed]\\nnext"}', "a block of YAML in JSON"),
+        (
+            "[('X-Api-Key', 'pw'), ('Cookie', 'a=pw; b')]",
+            "[('X-Api-Key', '[removed]'), ('Cookie', '[removed]')]",
+            "headers as pairs",
+        ),
+        ("[(b'x-api-key', b'p w'), (b'a', b'b')]", "[(b'x-api-key', b'[removed]'), (b'a', b'b')]", "headers as bytes"),
+        ("{b'api_key': b'p w'}", "{b'api_key': b'[removed]'}", "a field of bytes"),
+        ('{"name": "GPUCLOUD_API_KEY", "value": "pw"}', '{"name": "GPUCLOUD_API_KEY", "value": "[removed]"}', "a variable"),
+        ("=$(date -u +%Y-%m-%dT%H:%M:%SZ)", "=$(date -u +%Y-%m-%dT%H:%M:%SZ)", "a command of our own"),
+        ("curl -u ann:pw https://x.example", "curl -u ann:[removed] https://x.example", "an argument of curl"),
+        ("https:\\/\\/ann:pw@x.example\\/a", "https:\\/\\/x.example\\/a", "a URL whose slashes are escaped"),
+        ("GET /api?x=1&key=pw", "GET /api?x=1&key=[removed]", "a URL without host"),
+        ("password=p,w'x}y next", "password=[removed] next", "marks within a word"),
+        ("password=pw, user=ann", "password=[removed], user=ann", "a mark behind a word"),
+        ("API key 'letters' is not known", "API key '[removed]' is not known", "letters in quotes"),
+        *((f"{name}: pw", f"{name}: [removed]", "by a further name") for name in FURTHER),
         ("the API key was refused", "the API key was refused", "prose"),
         ("neither apikey nor username with password in it", "neither apikey nor username with password in it", "names of keys"),
+        ('cannot list resource "secrets" in API group', 'cannot list resource "secrets" in API group', "a resource"),
+        ("to Secret 'cloud-credential': The Secret stays", "to Secret 'cloud-credential': The Secret stays", "a sentence"),
+        ("{'password': 12345}", "{'password': [removed]}", "a number of Python"),
+        ('"kind": "ApiKey",\n "endpoint": "a"', '"kind": "ApiKey",\n "endpoint": "a"', "a kind, and the next field"),
+        ('"heldSecrets": ["cloud"]', '"heldSecrets": ["cloud"]', "names of Secrets"),
+        ('"provenSecret": {"name": "a"}', '"provenSecret": {"name": "a"}', "the name of a Secret"),
+        ('["secrets", "gpuvms"]', '["secrets", "gpuvms"]', "resources"),
+        ("compass: north, author: ann", "compass: north, author: ann", "words that a name is part of"),
         ("the Secret 'cloud-1' is missing", "the Secret 'cloud-1' is missing", "the name of a Secret in a sentence"),
         ("ann@example.org at 12:30", "ann@example.org at 12:30", "an address and a time"),
     ],
@@ -117,6 +165,18 @@ def test_what_is_removed_from_text(text, expected, why):
             "access_key",
             "=>",
             " ",
+            "token:[",
+            "token: |\\n ",
+            "token: |\n ",
+            "token=,",
+            "\\",
+            '\\"token\\":\\"',
+            "'token', '",
+            "<token>",
+            "-u a:",
+            "&key=",
+            "token: '",
+            "password '",
         ),
     ],
 )

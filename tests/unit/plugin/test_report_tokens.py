@@ -5,7 +5,7 @@ import string
 
 import pytest
 
-from gpucloud.cli.plugin.reporting import scrubbed
+from gpucloud.cli.plugin.scrubbing import scrubbed
 from gpucloud.cli.plugin.tokens import TOKENS
 
 MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
