@@ -179,11 +179,15 @@ class CallHistory:
 
 @dataclass(frozen=True, slots=True)
 class ResourceOwner:
-    """The object that owns a cloud resource, as the other objects that claim the resource see it."""
+    """The object that owns a cloud resource, as the other objects that claim the resource see it.
+
+    ``keeps``: its deletion leaves the resource in the cloud.
+    """
 
     kind: str
     namespace: str
     name: str
+    keeps: bool = False
 
     def named_in(self, namespace: str) -> str:
         """Return its kind and name for a message. A reader in another namespace may not see its name."""

@@ -26,7 +26,7 @@ ROWS = {
         progress="Stalled",
         wakes=60,
         says=(
-            "print an object that adopts it: kubectl gpucloud adopt train-tagaa-aaaaaaaaaa --namespace=team -- To buy",
+            "or delete this object, and apply in its place what this prints: kubectl gpucloud adopt train-tagaa-aaaaaaaaaa",
             "kubectl annotate gpuvm train",
         ),
     ),

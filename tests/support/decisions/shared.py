@@ -238,6 +238,17 @@ def _ownership(k):
             progress="Stalled",
             says=f"or free the name (destroys its {k.noun}): kubectl delete {k.name.lower()} first --namespace=team",
         ),
+        "a second claimant is told that the deletion of the owner keeps the resource": Row(
+            "it was told that it destroys, and the name was not free afterwards",
+            {
+                "owner": ResourceOwner(k.name, "team", "first", keeps=True),
+                "found": Absent(NOW, NOW - 9),
+                "status": k.settled.model_copy(update={"order": NOT_ORDERED}),
+            },
+            Reason.CONFLICT,
+            progress="Stalled",
+            says=f"or free the name (this keeps its {k.noun}: destroy that, too): kubectl delete",
+        ),
         "a second claimant may not see, nor delete, an owner in another namespace": Row(
             "its name is not shown",
             {

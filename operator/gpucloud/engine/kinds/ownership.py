@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claims
 from gpucloud.engine.kinds.indexes import Marked
-from gpucloud.kinds.common import Origin
+from gpucloud.kinds.common import DeletionPolicy, Origin
 from gpucloud.reconcile import naming
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import ResourceOwner
+from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,11 @@ class Ownership:
         stored = self._named_for(uid) or stored
         if stored is None or self._store.get(uid) is None:
             return None
-        return ResourceOwner(self._kind, stored.meta.namespace, stored.meta.name)
+        deletion = getattr(stored.spec, "deletion", None)  # a host has none: it is never destroyed
+        known = self._tracker.latest(stored.meta.uid)  # ahead of the status
+        order = stored.order if known is None or known.order is None else known.order
+        policy = None if deletion is None else recorded_policy(deletion.policy, order)
+        return ResourceOwner(self._kind, stored.meta.namespace, stored.meta.name, keeps=policy is DeletionPolicy.RETAIN)
 
     def _named_for(self, uid: str) -> CachedObject[Any, Any] | None:
         """Return the other object whose UID the claimed name bears: it is that one's, whatever either of them claims now."""

@@ -98,6 +98,8 @@ def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
     if owner.namespace != f.meta.namespace:
         return f"delete that object and its {f.subject.noun}."
     delete = f"kubectl delete {owner.kind.lower()} {owner.name} --namespace={owner.namespace}"
+    if owner.keeps:
+        return f"free the name (this keeps its {f.subject.noun}: destroy that, too): {delete}"
     return f"free the name (destroys its {f.subject.noun}): {delete}"
 
 
