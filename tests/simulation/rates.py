@@ -184,12 +184,12 @@ class Rates:
     def _beside(self, cluster: str) -> Iterator[Life]:
         """Who may wait in this cluster, and who in their other ones: one that queues there stands in each of its lines.
 
-        Who has ordered there, too, whatever its spec says since: others may wait behind it whose status cannot be written.
+        Who was refused there, too, whatever its spec says since: others may wait behind it whose status cannot be written.
         """
         lives, orders = self._world.judge.books.lives.values(), self._world.cloud.orders
         near = {cluster}.union(*(life.clusters() for life in lives if life.names_cluster(cluster)))
-        ordered = {one.uid for one in orders if one.cluster.casefold() == cluster}
-        return (life for life in lives if life.uid in ordered or any(map(life.names_cluster, near)))
+        refused = {one.uid for one in orders if one.cluster.casefold() == cluster and one.told != "accepted"}
+        return (life for life in lives if life.uid in refused or any(map(life.names_cluster, near)))
 
     def _has_waited(self, life: Life) -> bool:
         """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started.

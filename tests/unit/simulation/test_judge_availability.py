@@ -52,6 +52,19 @@ def test_who_was_refused_in_a_cluster_and_left_it_may_have_had_others_behind_it(
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("cluster", "found"), [("Msc1", ["availability"]), ("Oth1", [])])
+def test_who_was_accepted_in_a_cluster_waits_there_no_more_when_another_refuses_it(courts, cluster, found):
+    it = courts()
+    item = it.bought()
+    it.world.actors.owner.patch(item, {"spec": {"cluster": "Oth1"}})
+    it.records(item, "a-x", cluster="Oth1")
+    it.orders("a-x", cluster="Oth1")
+    first, second = it.world.cloud.orders
+    first.told, second.told = "accepted", "refused"
+    it.judge.rates.asks_what_is_free(it.operator, asked(cluster))
+    assert [one for one in it.oracles if one == "availability"] == found
+
+
 def test_the_catalogue_may_ask_without_counts(courts):
     it = courts()
     it.bought()
