@@ -139,7 +139,8 @@ class Forgiving(Witness):
     def _is_anothers(self, life: Life, row: Row, order: Order) -> bool:
         """Whether no status says the tenant of its order, and the Secret held another's key before a listing showed it.
 
-        Nor does one that somebody put back from before the order, unless an operator has put it right (known limits).
+        Nor does one that somebody put back from before the order, unless an operator has put it right (known limits). When the
+        right key has shown a thing that bears a mark, it is known again.
         """
         put_back = life.tampered_at >= order.at and not life.has_told_anew(name_of(row), place_of(row)[0])
         if (order.tenancy and not put_back) or order.tenant == life.status.get("tenancy"):
@@ -147,7 +148,8 @@ class Forgiving(Witness):
         lost = max(order.at, life.tampered_at) if put_back else order.at
         since = self._sightings.held_another(life.namespace, order.tenant, lost)
         shown = max(self._shown(self.time_of(row)), lost)
-        return since < math.inf and not self._sightings.between(row, life.namespace, shown, since)
+        until = since if self.is_unmarked(life, row) else max(since, self._world.loop.time() - FRESH_SECONDS)
+        return since < math.inf and not self._sightings.between(row, life.namespace, shown, until)
 
     def was_hidden(self, life: Life, row: Row) -> str:
         """Whether all plausible listings have lacked a VM or snapshot for a grace, although it is there and had been shown.

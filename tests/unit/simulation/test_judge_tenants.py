@@ -2,8 +2,10 @@
 
 import pytest
 
+from gpucloud.sim.messages import Request
 from simulation.credentials import secret_data
 from simulation.people import MERGE, path_of
+from support.court import SIGNED
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,38 @@ def test_a_status_put_back_while_another_tenants_key_is_in_use_tells_nobody_of_a
     if put_right:
         court.passes(1)
         court.writes(item, tenancy="acme")
+    court.world.actors.owner.delete(item)
+    court.hands.patch(item, {"metadata": {"finalizers": None}})
+    assert [oracle for oracle in court.oracles if oracle == "released"] == found
+
+
+@pytest.mark.parametrize(
+    ("looks", "waits", "chosen", "found"),
+    [
+        (True, 20, False, ["released"]),
+        (False, 20, False, []),  # no listing of the right tenant has shown it yet
+        (True, 0, False, []),  # one has, a moment before: the finalizer was on its way out
+        (True, 20, True, []),  # a name that anybody may have given
+    ],
+)
+def test_a_vm_that_another_tenants_key_hid_is_known_again_when_the_right_key_shows_its_mark(court, looks, waits, chosen, found):
+    """Nor may it be let go then, whatever was put into its status while that key was in use."""
+    item = court.applied(**({"vmName": "a-x"} if chosen else {}))
+    court.writes(item, tenancy="acme")
+    court.records(item, "a-x")
+    assert court.orders("a-x") == 202
+    court.passes(1)
+    court.world.actors.admin.put_secret("team", "key", secret_data("other", "key"))
+    court.passes(100)
+    told = {"order": None, "tenancy": None}
+    court.world.actors.stranger.call("PATCH", f"{path_of(item)}/status", {"status": told}, MERGE)
+    court.passes(10)
+    court.world.actors.admin.put_secret("team", "key", secret_data("good", "key"))
+    court.passes(60)
+    if looks:
+        request = Request("GET", "/api/v1/servers/virtual/GetServers", (("Cluster", "Msc1"),), SIGNED)
+        court.world.cloud.carry_out(court.operator, "GetServers", request, "")
+    court.passes(waits)
     court.world.actors.owner.delete(item)
     court.hands.patch(item, {"metadata": {"finalizers": None}})
     assert [oracle for oracle in court.oracles if oracle == "released"] == found
