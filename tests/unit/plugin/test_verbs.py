@@ -371,29 +371,3 @@ def test_a_kubeconfig_that_is_not_there_is_named(monkeypatch, capsys, variable, 
     monkeypatch.setenv("KUBECONFIG", variable)
     assert entry.main(["status"]) == 2
     assert says in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("user", "words", "expected", "why"),
-    [
-        ({"as": "viewer", "as-groups": ["a", "b"]}, (), ["User: viewer", "Group: a", "Group: b"], "the kubeconfig's"),
-        (
-            {"as": "viewer", "as-uid": "1", "as-user-extra": {"scopes": ["view"]}},
-            (),
-            ["User: viewer", "Uid: 1", "Extra-scopes: view"],
-            "all of it: less would be somebody who may do more",
-        ),
-        ({"as": "viewer", "as-groups": ["a"]}, ("--as", "ann", "--as-group=x"), ["User: ann", "Group: x"], "the options first"),
-        ({}, (), [], "nobody"),
-    ],
-)
-def test_whom_the_kubeconfig_and_the_options_act_as(api, plugin, user, words, expected, why):
-    api.add(a_vm_body())
-    code, _, _ = plugin("status", *words, **user)
-    sent = [f"{name}: {value}" for name, value in api.headers[-1] if name.startswith("Impersonate-")]
-    assert (code, sent) == (0, [f"Impersonate-{one}" for one in expected]), why
-
-
-def test_a_group_alone_is_nobody(plugin):
-    code, _, err = plugin("status", "--as-group", "x")
-    assert (code, "--as-group needs --as" in err) == (2, True)

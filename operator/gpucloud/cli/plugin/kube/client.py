@@ -20,7 +20,7 @@ from gpucloud.cli.plugin.kube import answers, kubeconfig
 from gpucloud.cli.plugin.kube.access import Access, Answer, At, ConfigError, Material, RefusedError, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
-from gpucloud.cli.plugin.text import cause, clean
+from gpucloud.cli.plugin.text import cause, clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,6 +103,9 @@ def _connect(at: At) -> tuple[str, str, bool, Way]:
     """The server, the namespace, whether another user is acted as, and the way there."""
     if at.as_groups and not at.as_user:
         raise PluginError("--as-group needs --as: name the user to act as, too.", ExitCode.MISUSED)
+    for option, word in (("--as", at.as_user or ""), *(("--as-group", group) for group in at.as_groups)):
+        if kubeconfig.is_no_header(word):
+            raise PluginError(f"{option}: {printable(word)!r} has a control character: name one without.", ExitCode.MISUSED)
     try:
         access = _access(at)
     except ConfigError as error:

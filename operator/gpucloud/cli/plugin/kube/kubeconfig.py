@@ -204,7 +204,15 @@ def _acting(user: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     headers += [("Impersonate-Group", str(group)) for group in _list(user, "as-groups")]
     headers += [("Impersonate-Uid", str(user["as-uid"]))] if user.get("as-uid") else []
     headers += [(f"Impersonate-Extra-{quote(str(name))}", str(value)) for name in extra for value in _list(extra, name)]
-    return tuple(headers)
+    if any(is_no_header(value) for _, value in headers):
+        raise ConfigError("its user has a control character in as, as-groups, as-uid or as-user-extra")
+    # http.client writes text in Latin-1: so that UTF-8 leaves, as kubectl sends it. In Latin-1 it would name somebody else.
+    return tuple((name, value.encode().decode("latin-1")) for name, value in headers)
+
+
+def is_no_header(value: str) -> bool:
+    """Whether no header can hold this."""
+    return any(char < " " or char == "\x7f" for char in value)
 
 
 def _list(entry: Mapping[str, Any], name: str) -> list[Any]:
