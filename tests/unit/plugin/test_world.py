@@ -88,6 +88,15 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
             "what the cloud shows in the VPC need not be an object's",
         ),
         (
+            (
+                a_vpc("lab", *BLOCKED, message="The VPC is still needed by GpuSnapshot 'before': delete it, too."),
+                a_snapshot("before", status={"order": {"cluster": "Msc1", "vpc": "acme-lab"}}),
+            ),
+            VPC,
+            (SNAPSHOT,),
+            "a VPC waits for the snapshots in it, also for one whose VM is gone",
+        ),
+        (
             (a_vpc("lab", "Deleting", "DeletionBlocked", message="The cloud refuses that (GpuVM)."),),
             VPC,
             (),
@@ -172,6 +181,12 @@ def test_root_causes(things, expected, why):
         ((an_account(), a_vpc(), a_vm(), a_snapshot()), VM, VPC, "a VM in its VPC"),
         ((an_account(), a_vpc()), VPC, ACCOUNT, "a VPC under the account"),
         ((an_account(), a_snapshot()), SNAPSHOT, ACCOUNT, "without its VM under the account"),
+        (
+            (an_account(), a_vpc(), a_snapshot("before", status={"order": {"cluster": "msc1", "vpc": "acme-lab"}})),
+            SNAPSHOT,
+            VPC,
+            "a snapshot whose VM is gone in its VPC",
+        ),
         (
             (an_account(), a_vpc(), a_vm(spec=BY_NAME)),
             VM,

@@ -15,6 +15,7 @@ from gpucloud.spelling import nearest, question
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+IN_A_VPC = frozenset({VM, SNAPSHOT})  # kinds whose resource is in a VPC, and blocks its deletion
 # Reasons by which an object waits for its account, whatever the account itself reports.
 WAITS_FOR_ACCOUNT = frozenset({Reason.ACCOUNT_NOT_READY, Reason.NO_ACCOUNT})
 # Reasons that are the account's trouble only if the account reports the same one.
@@ -56,31 +57,32 @@ class World:
         return tuple(Key(namespace, kind, name) for kind, name in named.items() if name)
 
     def vpc(self, item: Thing) -> Key | None:
-        """The GpuVpc of a VM: the one in ``vpcRef``; else the one that owns the VPC that the VM is ordered in, or names."""
-        if item.key.kind != VM:
+        """The GpuVpc of a VM or snapshot: the one in ``vpcRef``; else the owner of the VPC that it is ordered in, or names."""
+        if item.key.kind not in IN_A_VPC:
             return None
         referred = _name(item, "vpcRef")
         if referred:
             return Key(item.key.namespace, VPC, referred)
         return next((other.key for other in self.things.values() if self._is_vpc_of(other, item)), None)
 
-    def _is_vpc_of(self, vpc: Thing, vm: Thing) -> bool:
-        """Whether a GpuVpc owns the VPC that the VM is in: not in Conflict over it, and not of another account's cloud."""
+    def _is_vpc_of(self, vpc: Thing, item: Thing) -> bool:
+        """Whether a GpuVpc owns the VPC that this is in: not in Conflict over it, and not of another account's cloud."""
         if (
             vpc.key.kind != VPC
-            or vpc.key.namespace != vm.key.namespace
+            or vpc.key.namespace != item.key.namespace
             or not vpc.text("vpcId")
             or reason(vpc) == Reason.CONFLICT
         ):
             return False
-        tenants = vpc.text("tenancy"), vm.text("tenancy")
-        same_owner = tenants[0] == tenants[1] if all(tenants) else self.account(vpc) == self.account(vm)
+        tenants = vpc.text("tenancy"), item.text("tenancy")
+        same_owner = tenants[0] == tenants[1] if all(tenants) else self.account(vpc) == self.account(item)
         named, cluster = vpc.spec.get("name"), vpc.spec.get("cluster")
-        return same_owner and isinstance(cluster, str) and _place(vm) == (cluster.casefold(), named)
+        return same_owner and isinstance(cluster, str) and _place(item) == (cluster.casefold(), named)
 
     def parent(self, item: Thing) -> Key | None:
-        """Under which object people look for it: a snapshot under its VM, a VM in its VPC, all else under the account."""
-        closest = {SNAPSHOT: next(iter(self.references(item)), None), VM: self.vpc(item)}.get(item.key.kind)
+        """Under which object people look for it: a snapshot under its VM, else, as a VM, in its VPC; or the account."""
+        source = next(iter(self.references(item)), None) if item.key.kind == SNAPSHOT else None
+        closest = source if source in self.things else self.vpc(item)
         chosen = closest if closest in self.things else self.account(item)
         return chosen if chosen in self.things else None
 
@@ -173,7 +175,7 @@ class World:
         if item.key.kind == ACCOUNT:
             return self.account(user) == item.key
         if item.key.kind == VPC:
-            return user.key.kind == VM and (item.key in self.references(user) or self._is_vpc_of(item, user))
+            return user.key.kind in IN_A_VPC and (item.key in self.references(user) or self._is_vpc_of(item, user))
         return item.key in self.references(user) and standing(user) is not Standing.READY
 
 
@@ -234,10 +236,11 @@ def causes(world: World) -> tuple[Cause, ...]:
     return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
 
 
-def _place(vm: Thing) -> tuple[str, object]:
-    """The cluster, in lower case, and the VPC that the VM was ordered in; without an order those of its spec."""
-    order = vm.status.get("order")
-    ordered = order if isinstance(order, dict) and order.get("vpc") else vm.spec
+def _place(item: Thing) -> tuple[str, object]:
+    """The cluster, in lower case, and the VPC that a VM or snapshot was ordered in; without an order those of its spec."""
+    order, source = item.status.get("order"), item.spec.get("vm")  # a snapshot may name its VM as the cloud does
+    asked = source if item.key.kind == SNAPSHOT and isinstance(source, dict) else item.spec
+    ordered = order if isinstance(order, dict) and order.get("vpc") else asked
     return str(ordered.get("cluster", "")).casefold(), ordered.get("vpc")
 
 
