@@ -29,7 +29,7 @@ from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.clock import SystemClock
-from gpucloud.handlers import accounts, lifecycle, objects
+from gpucloud.handlers import accounts, lifecycle, login, objects
 from gpucloud.kinds.meta import APPLY_CRDS
 from gpucloud.settings import SettingsError
 
@@ -81,7 +81,7 @@ def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
     settings, clock, ports = _placed(settings), SystemClock(), Ports(tracer=_tracer(settings))
-    engine = Engine(settings, lifecycle.connect, clock, ports)
+    engine = Engine(settings, login.connect, clock, ports)
     engine.metrics.export_process(__version__)
     engine.metrics.export_price_limits(price_limits(settings))
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
@@ -109,7 +109,7 @@ async def _serve(settings: Settings) -> int:
 async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     """Run kopf, with handlers that write only if it is acting; while the engine stands by, until its turn comes."""
     registry = kopf.OperatorRegistry()
-    lifecycle.register(registry, lifecycle.connect, engine.is_leader if settings.leader_elect else None)
+    lifecycle.register(registry, login.connect, engine.is_leader if settings.leader_elect else None)
     objects.register(registry, engine)
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)
@@ -151,8 +151,8 @@ def _introduce(settings: Settings, identity: str) -> None:
     log.info(
         "connecting",
         version=__version__,
-        cluster=lifecycle.server(),
-        context=lifecycle.context(),
+        cluster=login.server(),
+        context=login.context(),
         endpoints=list(settings.endpoint),
         namespaces=list(settings.namespace) or "all",
         lease=f"{settings.lease_namespace}/{settings.lease_name}" if settings.leader_elect else "none (--leader-elect is off)",
@@ -163,7 +163,7 @@ def _introduce(settings: Settings, identity: str) -> None:
 async def _warn_of_others(settings: Settings, now: datetime) -> None:
     """Tell of operators that hold another Lease of this cluster: they may act on the same objects."""
     own = (settings.lease_namespace, settings.lease_name) if settings.leader_elect else None
-    kube = KubeClient(lifecycle.connect)  # the engine's asks nothing by POST before it leads
+    kube = KubeClient(login.connect)  # the engine's asks nothing by POST before it leads
     try:
         async with asyncio.timeout(OTHERS_SECONDS):
             others = await held_leases(kube, now)
@@ -210,7 +210,7 @@ def _placed(settings: Settings) -> Settings:
     """
     if not settings.leader_elect or settings.lease_namespace:
         return settings
-    found = lifecycle.connect().default_namespace
+    found = login.connect().default_namespace
     if not found:
         raise SettingsError(
             "--lease-namespace is missing: outside a pod the operator cannot tell where its Lease is; set it to a namespace"

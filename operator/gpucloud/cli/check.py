@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         return MISUSED
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud.cli.operations.check import run_checks  # noqa: PLC0415
-    from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
+    from gpucloud.handlers.login import NoCluster, connect  # noqa: PLC0415
 
     try:
         return show(asyncio.run(run_checks(chosen, connect)))

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from gpucloud import app  # noqa: PLC0415
     from gpucloud.cli.operations.orphans import inspect  # noqa: PLC0415
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
-    from gpucloud.handlers.lifecycle import NoCluster, connect  # noqa: PLC0415
+    from gpucloud.handlers.login import NoCluster, connect  # noqa: PLC0415
 
     app.configure_logging(chosen.replace(log_level="error", log_format="text"))
     try:

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """Look, let go if asked to, and say what is left."""
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
-    from gpucloud.handlers.lifecycle import NoCluster  # noqa: PLC0415
+    from gpucloud.handlers.login import NoCluster  # noqa: PLC0415
     from gpucloud.settings import SettingsError  # noqa: PLC0415
 
     try:
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _place(namespaces: Sequence[str]) -> str:
     """Where it was looked."""
-    from gpucloud.handlers.lifecycle import server  # noqa: PLC0415 - as above
+    from gpucloud.handlers.login import server  # noqa: PLC0415 - as above
 
     which = f"namespace {', '.join(namespaces)}" if namespaces else "any namespace"
     return f"{which} of the cluster at {server()}"
@@ -98,7 +98,7 @@ def _check(namespaces: Sequence[str]) -> None:
 async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
     from gpucloud.cli.operations.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
     from gpucloud.engine.runtime.clock import SystemClock  # noqa: PLC0415
-    from gpucloud.handlers.lifecycle import connect, server  # noqa: PLC0415
+    from gpucloud.handlers.login import connect, server  # noqa: PLC0415
     from gpucloud.settings import SettingsError  # noqa: PLC0415
 
     _check(args.namespace)

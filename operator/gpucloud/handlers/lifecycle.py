@@ -1,30 +1,20 @@
-"""Settings, login and start of kopf, each with its reason. Sources: kopf's documentation and our measurements."""
+"""Settings and start of kopf, each with its reason. Sources: kopf's documentation and our measurements."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import re
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import kopf
-import yaml
 
 from gpucloud.engine.runtime.entropy import SystemEntropy
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Collection, Iterable, Iterator
-
-
-log = logging.getLogger("gpucloud.login")
-
-
-NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
 
 
 WRITES_IN_FLIGHT = 10  # more only queue up inside the apiserver, each over a TLS connection of its own, with its buffers
@@ -173,43 +163,6 @@ def drop_traceback_of_deleted_definition(record: logging.LogRecord) -> bool:
     if record.exc_info and deleted_definition(record.exc_info[1]) is not None:
         record.exc_info = None
     return True
-
-
-def connect() -> kopf.ConnectionInfo:
-    """The pod's service account, else KUBECONFIG's current context. Read anew at each call: tokens rotate.
-
-    Raises:
-        kopf.LoginError: there is neither.
-        FileNotFoundError: KUBECONFIG names a file that does not exist.
-    """
-    settings = kopf.OperatorSettings()
-    try:
-        found = kopf.login_with_service_account(logger=log, settings=settings) or kopf.login_with_kubeconfig(
-            logger=log, settings=settings
-        )
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"there is no file {error.filename}, which KUBECONFIG names: set it to one that exists"
-        ) from None
-    if found is None:
-        raise NoCluster("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
-    return found
-
-
-def server() -> str:
-    """Return the address of the apiserver, for people."""
-    return re.sub("//[^/]*@", "//", str(connect().server))
-
-
-def context() -> str:
-    """Return by what ``connect`` finds the cluster, for people: the kubeconfig's current context, or the service account."""
-    if kopf.login_with_service_account(logger=log, settings=kopf.OperatorSettings()) is not None:
-        return "service account of the pod"
-    for path in (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep):
-        found = yaml.safe_load(Path(path.strip()).expanduser().read_text(encoding="utf-8")) if path.strip() else None
-        if name := (found or {}).get("current-context"):  # as kopf, the first that names one
-            return str(name)
-    return ""
 
 
 def settings(*, idle: bool = False) -> kopf.OperatorSettings:

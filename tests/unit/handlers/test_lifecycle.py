@@ -15,7 +15,6 @@ from gpucloud.handlers.lifecycle import (
     NoDiffBase,
     NoProgress,
     PatientBackoff,
-    connect,
     deleted_definition,
     drop_traceback_of_deleted_definition,
     first_failure,
@@ -33,13 +32,6 @@ def test_kopf_has_a_finalizer_of_its_own():
 def test_one_that_only_looks_has_yet_another():
     """It has no timers, so it would take off the finalizer that the leader's need, and the two would write in a circle."""
     assert settings(idle=True).persistence.finalizer not in {settings().persistence.finalizer, FINALIZER}
-
-
-def test_a_kubeconfig_that_does_not_exist_is_named(monkeypatch, tmp_path):
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    with pytest.raises(FileNotFoundError) as caught:
-        connect()
-    assert str(caught.value) == f"there is no file {tmp_path / 'none'}, which KUBECONFIG names: set it to one that exists"
 
 
 async def test_kopfs_end_ends_nothing_else():

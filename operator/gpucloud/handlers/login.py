@@ -1,0 +1,106 @@
+"""Which cluster this process acts on, and as whom: by the kubeconfig that KUBECONFIG names, or the pod's service account."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kopf
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Way = Callable[..., kopf.ConnectionInfo | None]
+
+log = logging.getLogger("gpucloud.login")
+
+NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
+# By what a user of a kubeconfig logs in, or acts, and what kopf does not read: without it the user would be somebody else, who
+# may do more, or nobody.
+UNREAD = ("as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "exec", "tokenFile")
+
+
+def connect() -> kopf.ConnectionInfo:
+    """The current context of KUBECONFIG, else the pod's service account. Read anew at each call: tokens rotate.
+
+    Raises:
+        kopf.LoginError: there is neither, or the kubeconfig cannot be used.
+        FileNotFoundError: KUBECONFIG names a file that does not exist.
+    """
+    for way in ways(os.environ):
+        found = way(logger=log, settings=kopf.OperatorSettings())
+        if found is not None:
+            return found
+    raise NoCluster("no Kubernetes cluster: set KUBECONFIG, or run in a pod with a service account")
+
+
+def ways(environ: Mapping[str, str]) -> tuple[Way, ...]:
+    """Return the ways to log in, the first that leads anywhere counts.
+
+    A person who sets KUBECONFIG in a pod means that cluster, as for kubectl, and not the pod's own.
+    """
+    if environ.get("KUBECONFIG"):
+        return (_by_kubeconfig,)
+    return (kopf.login_with_service_account, _by_kubeconfig)
+
+
+def server() -> str:
+    """Return the address of the apiserver, for people."""
+    return re.sub("//[^/]*@", "//", str(connect().server))
+
+
+def context() -> str:
+    """Return by what ``connect`` finds the cluster, for people: the kubeconfig's current context, or the service account."""
+    first = ways(os.environ)[0]
+    if first is not _by_kubeconfig and first(logger=log, settings=kopf.OperatorSettings()) is not None:
+        return "service account of the pod"
+    return _current(_documents())
+
+
+def _by_kubeconfig(**given: Any) -> kopf.ConnectionInfo | None:
+    try:
+        found = kopf.login_with_kubeconfig(**given)
+        user = _user() if found is not None else {}
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"there is no file {error.filename}, which KUBECONFIG names: set it to one that exists"
+        ) from None
+    except (AttributeError, KeyError, TypeError, UnicodeDecodeError, yaml.YAMLError):  # kopf checks no forms
+        raise NoCluster(
+            "the kubeconfig cannot be used: its current context, or what that names, is missing or of another form; correct it"
+        ) from None
+    unread = next((name for name in UNREAD if user.get(name)), None)
+    if unread is not None:
+        raise NoCluster(
+            f"the user of context {_current(_documents())!r} has {unread!r}, which this program does not read: give the user a "
+            "token or a client certificate, or choose another context"
+        )
+    return found
+
+
+def _documents() -> list[Mapping[str, Any]]:
+    """Return the kubeconfigs, in the order in which they count."""
+    named = (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep)
+    paths = [Path(path.strip()).expanduser() for path in named if path.strip()]
+    return [yaml.safe_load(path.read_text(encoding="utf-8")) or {} for path in paths]
+
+
+def _current(documents: list[Mapping[str, Any]]) -> str:
+    return str(next((found for one in documents if (found := one.get("current-context"))), ""))
+
+
+def _user() -> Mapping[str, Any]:
+    """Return the user of the current context."""
+    documents = _documents()
+    chosen = _first(documents, "contexts", _current(documents)).get("context") or {}
+    user: Mapping[str, Any] = _first(documents, "users", chosen.get("user")).get("user") or {}
+    return user
+
+
+def _first(documents: list[Mapping[str, Any]], section: str, name: object) -> Mapping[str, Any]:
+    """Return the first entry of this name."""
+    return next((item for one in documents for item in one.get(section) or () if item["name"] == name), {})
