@@ -60,9 +60,9 @@ TROUBLE = (
         "A VM made for an earlier object of this name exists, unused; or one of the name to adopt is in another VPC "
         "or cluster; or the status was lost, and a VM of its name is in another VPC or cluster. Nothing is bought, "
         "and no VM is replaced.",
-        "Destroy that VM in the cloud, adopt it (`kubectl gpucloud adopt NAME` prints the object for it), or set "
-        "`gpucloud.dev/buy-anyway`. Where the VM is to be replaced, put the old value back instead, or set that "
-        "annotation to destroy it all the same.",
+        "Destroy that VM in the cloud; or delete this object, and apply in its place what `kubectl gpucloud adopt NAME` "
+        "prints (beside that one it buys its own); or set `gpucloud.dev/buy-anyway`. Where the VM is to be replaced, put "
+        "the old value back instead, or set that annotation to destroy it all the same.",
     ),
     Row(
         Reason.AMBIGUOUS,
