@@ -113,9 +113,16 @@ def test_a_configuration_by_its_number_is_named():
         ({"vms": (a_vm(configuration="99"),)}, "of which configuration"),
         ({"vms": (a_vm(configuration=None),)}, "of which configuration"),
         ({"snapshots": (a_snapshot(sourceName=None),)}, "of which VM"),
+        ({"vms": (a_vm("train\u200b"),)}, "other characters"),
+        ({"vms": (a_vm("tr\x07ain"),)}, "other characters"),
+        ({"vms": (a_vm(namespace="acme  lab"),)}, "in a VPC whose name has characters that cannot be shown"),
+        ({"snapshots": (a_snapshot("golden\u200b"),)}, "other characters"),
+        ({"vpcs": (VpcRecord(id="7", name="acme  lab"),)}, "has characters that cannot be shown"),
+        ({"vpcs": (VpcRecord(id="7", name="acme\x85lab"),)}, "has characters that cannot be shown"),
     ],
 )
 def test_what_no_object_can_adopt_is_told_with_the_reason(records, why):
+    """A name is shown without what steers a terminal: an object of that name would adopt another VM, or wait for none."""
     objects, ((_, said),) = exported(found(**records))
     assert (objects, why in said) == ([], True)
 

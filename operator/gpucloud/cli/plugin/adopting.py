@@ -67,13 +67,18 @@ def manifests(
 def _spec(item: Leftover, record: CloudRecord, configurations: Mapping[str, str]) -> dict[str, Any] | str:
     """Return what a manifest says of it beyond the adoption; or why nothing can adopt it, and what to do."""
     if isinstance(record, VpcRecord):
+        if record.name != item.name:
+            return "its name has characters that cannot be shown, such as two spaces: leave it as it is"
         known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
         said = {name: value for name, value in known.items() if value is not None}
         return {"cluster": item.cluster, "name": item.name, **said}
-    if NAME.fullmatch(item.name) is None:
+    # Of the record, since the item has what a terminal can show: that may be the name of another one.
+    if NAME.fullmatch(record.id or "") is None:
         return "its name is longer, or has other characters, than the spec takes: leave it as it is"
     if not item.vpc:
         return "the cloud does not say in which VPC it is: leave it as it is"
+    if record.namespace != item.vpc:
+        return "it is in a VPC whose name has characters that cannot be shown, such as two spaces: leave it as it is"
     return _vm_spec(item, record, configurations) if isinstance(record, VmRecord) else _snapshot_spec(item, record)
 
 
