@@ -161,8 +161,17 @@ DELETION = {
         Reason.DELETION_BLOCKED,
         says=(
             "GpuVM 'vm-4' and 2 more",
-            "Delete them all (destroys their cloud resources, unless retained). To list them: kubectl get gpucloud ",
+            "Delete them all (also in the cloud, unless retained). To list them: kubectl get gpucloud ",
             "--namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
+        ),
+    ),
+    "used, and without its Secret: two commands, and the words between them begin behind --": a_row(
+        "both stood on one line that could not be pasted",
+        {"meta": GOING, "users": (VM,), "users_to_delete": ("gpuvm/train",), "secret": None},
+        Reason.DELETION_BLOCKED,
+        says=(
+            "Delete it (also in the cloud, unless retained): kubectl delete gpuvm/train --namespace=team -- Waiting for Secret",
+            "Create it: kubectl create secret generic",
         ),
     ),
     "used by as many as are named: the command deletes all": a_row(

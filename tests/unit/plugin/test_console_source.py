@@ -55,7 +55,7 @@ def test_both_reasons_are_told_when_there_is_no_way(api, plugin):
     api.canned[PODS] = {"items": []}
     code, _, err = plugin("logs", "train")
     assert (code, len(err.splitlines())) == (1, 1)
-    assert "no --endpoint NAME=URL" in err
+    assert "give --endpoint NAME=URL" in err
     assert "no running pod of the operator was found" in err
     assert "gpuoffers" not in err, "they say nothing of a boot log"
     code, _, err = plugin("offers")

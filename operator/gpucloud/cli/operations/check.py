@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.reader import open_reader
 from gpucloud.engine.cloud.configuration import client_options, credential
 from gpucloud.engine.kube.discovery import DiscoveryClient
@@ -80,5 +80,15 @@ async def _cloud(settings: Settings) -> CheckResult:
         async with open_reader(settings.own_endpoint, own, options=client_options(settings)) as client:
             clusters = await client.get_all_clusters()
     except CloudError as error:
-        return failed_check("cloud", f"{settings.own_endpoint} does not serve the operator's own account: {error}")
+        words = f"{settings.own_endpoint} does not serve the operator's own account: {error}. {_of_the_cloud(error)}"
+        return failed_check("cloud", words)
     return CheckResult("cloud", well=True, words=f"{settings.own_endpoint} answers, with {len(clusters)} clusters")
+
+
+def _of_the_cloud(error: CloudError) -> str:
+    """Return what to do when the cloud does not answer as it should."""
+    if error.kind in {ErrorKind.UNAUTHORIZED, ErrorKind.LOGIN}:
+        return "Put a valid key into the file of GPUCLOUD_API_KEY_FILE, or a valid login"
+    if error.kind is ErrorKind.FORBIDDEN:
+        return "Grant this to the credential in the cloud"
+    return "Check the URL in --endpoint, and whether the cloud answers there; then try again"

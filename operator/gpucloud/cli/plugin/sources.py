@@ -122,7 +122,10 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[D
         return None, "the namespace has no GpuCloudAccount, and only the operator can read its own credential"
     chosen = _settings(cloud.endpoint)
     if chosen is None:
-        return None, "no --endpoint NAME=URL says where the cloud is"
+        return (
+            None,
+            "nothing says where the cloud is: ask your administrator, and give --endpoint NAME=URL or GPUCLOUD_ENDPOINT",
+        )
     name = account.spec.get("endpoint") or account.text("endpoint")
     if name and name not in chosen.endpoints:
         said = ", ".join(chosen.endpoints)

@@ -54,19 +54,22 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
         return None
     needed = secret_unusable(f)
     words = f"Still used by {listed(f.users)}. The account is deleted after its last user."
-    begun = "" if f.users_to_delete or f.users_elsewhere else f" {BEGUN}"
-    lacks = begun if needed is None else f" {needed.message}"
-    return working(Reason.DELETION_BLOCKED, f"{words}{lacks}{_way_out(f)}")  # a command at the end, where it can be copied
+    if needed is None:
+        begun = "" if f.users_to_delete or f.users_elsewhere else f" {BEGUN}"
+        return working(Reason.DELETION_BLOCKED, f"{words}{begun}{_way_out(f)}")
+    ends = " --" if f.users_to_delete else ""  # of the command, which the words of the Secret follow
+    return working(Reason.DELETION_BLOCKED, f"{words}{_way_out(f)}{ends} {needed.message}")
 
 
 def _way_out(f: AccountStateFacts) -> str:
     """Return how to end the wait. What waits for the account does not end by itself, as nothing is created with it any more."""
     if not f.users_to_delete:
         return _from_elsewhere(f)
-    namespace, destroys = f"--namespace={f.meta.namespace}", "destroys their cloud resources, unless retained"
+    namespace, where = f"--namespace={f.meta.namespace}", "also in the cloud, unless retained"
     if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
-        return f" Delete them all ({destroys}). To list them: kubectl get gpucloud {namespace} {ACCOUNTS}"
-    return f" Delete them, too ({destroys}): kubectl delete {' '.join(f.users_to_delete)} {namespace}"
+        return f" Delete them all ({where}). To list them: kubectl get gpucloud {namespace} {ACCOUNTS}"
+    them = "it" if len(f.users) == 1 else "them"
+    return f" Delete {them} ({where}): kubectl delete {' '.join(f.users_to_delete)} {namespace}"
 
 
 def _from_elsewhere(f: AccountStateFacts) -> str:
