@@ -85,8 +85,8 @@ def _by_kubeconfig(**given: Any) -> kopf.ConnectionInfo | None:
 def _documents() -> list[Mapping[str, Any]]:
     """Return the kubeconfigs, in the order in which they count."""
     named = (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep)
-    paths = [Path(path.strip()).expanduser() for path in named if path.strip()]
-    return [yaml.safe_load(path.read_text(encoding="utf-8")) or {} for path in paths]
+    texts = [Path(path.strip()).expanduser().read_text(encoding="utf-8") for path in named if path.strip()]
+    return [yaml.safe_load(text) or {} for text in texts]
 
 
 def _current(documents: list[Mapping[str, Any]]) -> str:
