@@ -47,6 +47,22 @@ def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
     return None if orders.never_made(tracked) else recorded
 
 
+def ordered_elsewhere(
+    tracked: TrackedOrder, tenant: str | None, account: AccountFacts, *, other_credential: bool | None
+) -> str | None:
+    """Return the tenant in which the order may have made something that this account's credential cannot show; else None.
+
+    ``tenant`` is the account's, as its status records it. ``other_credential``: whether this process sent the order with
+    another credential, None if it sent none; then an earlier process may have sent it while the account was of that tenant
+    (seed 92312754). Empty where the other credential had shown no tenant.
+    """
+    if not orders.may_have_made(tracked):
+        return None
+    if other_credential is not None:
+        return "" if other_credential else None
+    return None if tenant in account.tenants else tenant
+
+
 def may_change(before: Order | None, after: Order | None, tenant: str | None) -> bool:
     """Whether a status may name another ``tenant`` than before: with a new order, or none with an order that was refused.
 

@@ -37,6 +37,7 @@ async def test_accounts_share_a_session_when_credential_and_endpoint_are_the_sam
     first = sessions.open(ONE, ApiKey("a"), "team/x")
     second = sessions.open(url, credential, "others/y")
     assert (first is second) is shared
+    assert (first.learned.identity == second.learned.identity) is shared
     assert len(sessions._sessions) == (1 if shared else 2)
     assert sessions.users(second) == ({"team/x", "others/y"} if shared else {"others/y"})
 
@@ -96,6 +97,7 @@ async def test_who_comes_back_later_gets_a_new_one_that_stays(sessions):
     await asyncio.sleep(CLOSE_AFTER_SECONDS + 1)
     second = sessions.open(ONE, ApiKey("a"), "team/x")
     assert second is not first
+    assert second.learned.identity == first.learned.identity, "what it ordered then is known to be its own"
     await asyncio.sleep(3 * CLOSE_AFTER_SECONDS)
     assert (closed(first), closed(second)) == (True, False)
 

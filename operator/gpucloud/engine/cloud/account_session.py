@@ -145,6 +145,7 @@ class SessionDeps:
 class Learned:
     """What the cloud's answers say of a credential. No call is sent only to test what the credential may do."""
 
+    identity: object = field(default_factory=object, repr=False)  # equal in sessions of one credential at one endpoint
     tenants: frozenset[str] = frozenset()  # tenants that its records name; nearly always one
     clusters: tuple[str, ...] = ()
     pools: SeenNames = field(default_factory=SeenNames)
@@ -168,7 +169,7 @@ class AccountSession:
         self.url, self._deps = url, deps
         self.host = urlsplit(url).netloc  # for the log; no object shows where the cloud is
         self.began = deps.clock.mono()
-        self.learned = Learned()
+        self.learned = Learned(hash((url, credential)))  # of this process alone, and never told
         transport = None if deps.transport is None else deps.transport()
         self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
         self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates, self.host)

@@ -16,7 +16,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import evidence, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import DESTROYS, Absent, Asked, Unknown, UnknownReason
-from gpucloud.reconcile.tenancy import bound_tenant
+from gpucloud.reconcile.tenancy import bound_tenant, ordered_elsewhere
 
 if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
@@ -165,20 +165,10 @@ class Observer:
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         tenant = bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid)
-        elsewhere = None if tenant is not None else self._ordered_elsewhere(stored.meta.uid, tracked, account)
+        other = self._tracker.ordered_with_another(stored.meta.uid, account.session.learned)
+        elsewhere = (
+            ordered_elsewhere(tracked, account.tenant, account.facts, other_credential=other) if tenant is None else None
+        )
         sought = observation.Sought(here, self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE), tenant, elsewhere)
         kind = (self._kind.kind, self._kind.inventory_name)
         return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)
-
-    def _ordered_elsewhere(self, uid: str, tracked: TrackedOrder, account: ResolvedAccount) -> str | None:
-        """Return the tenant in which the order may have made something, that this account's credential cannot show.
-
-        Empty if nobody knows it: this process sent the order with another credential, which had shown nothing yet. An earlier
-        process may have sent it while the account was of another tenant, which the account's status records (seed 92312754).
-        """
-        if not orders.may_have_made(tracked) or account.session is None:
-            return None
-        ordered_with = self._tracker.ordered_with(uid)
-        if ordered_with is not None:
-            return None if ordered_with is account.session.learned else ""
-        return None if account.tenant in account.facts.tenants else account.tenant

@@ -231,10 +231,12 @@ class OrderTracker:
             return None
         return known.tenancy or (None if known.ordered_with is None else known.ordered_with.tenant)
 
-    def ordered_with(self, uid: str) -> Learned | None:
-        """Return what is known of the credential with which this process sent the last order; None if it sent none."""
+    def ordered_with_another(self, uid: str, learned: Learned) -> bool | None:
+        """Whether this process sent the last order with another credential than this one; None if it sent none."""
         known = self._entries.find(uid, _Known)
-        return None if known is None else known.ordered_with
+        if known is None or known.ordered_with is None:
+            return None
+        return known.ordered_with.identity != learned.identity
 
     def record_tenant(self, uid: str, tenancy: str | None) -> None:
         """Note the tenant that the listed record of the object's resource names."""

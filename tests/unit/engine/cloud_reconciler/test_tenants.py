@@ -65,12 +65,18 @@ async def test_the_tenant_of_what_was_seen_is_known_before_a_status_says_it(reco
     assert (facts.found.cause, facts.state) == (UnknownReason.TENANT, OrderState.SEEN)
 
 
-async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows_it(reconcilers, a_session):
+async def ordered(reconcilers, a_session):
+    """Order with a credential that has shown no tenant; return its session, and the facts of the order."""
     first = reconcilers.account(session=a_session("https://cloud.example"))
     first.proves = False
     reconcilers.put("GpuVM")
     facts = await reconcilers.intend("GpuVM")
     assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
+    return first, facts
+
+
+async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows_it(reconcilers, a_session):
+    first, _ = await ordered(reconcilers, a_session)
     first.learned.tenants = frozenset({"acme"})
     reconcilers.account(session=a_session("https://cloud.example", "other"))
     assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
@@ -123,11 +129,7 @@ async def test_an_object_that_has_nothing_yet_is_of_no_tenant(reconcilers, a_ses
 
 async def test_another_credential_than_it_was_ordered_with_proves_no_absence(reconcilers, a_session):
     """The one that ordered had shown no record of its tenant yet when the Secret was given another."""
-    first = reconcilers.account(session=a_session("https://cloud.example"))
-    first.proves = False
-    reconcilers.put("GpuVM")
-    facts = await reconcilers.intend("GpuVM")
-    assert await reconcilers.vms.act(facts, Plan(action=Verb.CREATE)) is not None
+    _, facts = await ordered(reconcilers, a_session)
     assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "its own listings count"
     reconcilers.clock.now += 2
     other = reconcilers.account(session=a_session("https://cloud.example", "other"))
@@ -138,6 +140,16 @@ async def test_another_credential_than_it_was_ordered_with_proves_no_absence(rec
     assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "a person says so"
     other.vms.seen[facts.identity] = Present(VmRecord(id="x", tenancy_name="other"), NOW)
     assert isinstance((await reconcilers.facts("GpuVM")).found, Present), "what is shown is no absence"
+
+
+async def test_the_key_that_ordered_proves_an_absence_again_when_it_is_put_back(reconcilers, a_session):
+    """Its first session is closed a minute later: the message said to put that key back, and nothing came of it."""
+    first, _ = await ordered(reconcilers, a_session)
+    reconcilers.account(session=a_session("https://cloud.example", "other"))
+    assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
+    again = reconcilers.account(session=a_session("https://cloud.example"))
+    again.learned.identity = first.learned.identity
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent)
 
 
 async def test_an_order_that_was_taken_back_says_nothing_of_the_tenant(reconcilers, a_session):
