@@ -20,7 +20,7 @@ class OwnedObjects:
     def __init__(self):
         self.objects, self.requests, self.refused = {}, [], {}
         self.before = lambda _method, _path: None
-        self.words = "made up"
+        self.words, self.causes = "made up", frozenset()
         self._numbers = count(1)
 
     @property
@@ -50,7 +50,7 @@ class OwnedObjects:
         self.requests.append((method, path))
         for (refused, part), status in self.refused.items():
             if method == refused and part in path:
-                raise KubeError(status, "Refused", self.words)
+                raise KubeError(status, "Refused", self.words, self.causes)
         body = copy.deepcopy(body)
         if method == "POST":
             path = f"{path}/{body['metadata']['name']}"

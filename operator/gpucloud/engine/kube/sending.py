@@ -103,7 +103,15 @@ def _refusal(answer: KubeAnswer, document: dict[str, Any], path: str) -> KubeErr
     if answer.status == HTTPStatus.NOT_FOUND and not document and path.startswith(f"/apis/{GROUP}/"):
         words = f"the apiserver does not know this resource; install the custom resource definitions: {APPLY_CRDS}"
         return KubeError(answer.status, NO_DEFINITION, words)
-    return KubeError(answer.status, str(document.get("reason", "")), str(document.get("message", answer.text[:200])))
+    words = str(document.get("message", answer.text[:200]))
+    return KubeError(answer.status, str(document.get("reason", "")), words, _causes(document.get("details")))
+
+
+def _causes(details: object) -> frozenset[str]:
+    """Return the reasons of a Status's causes. Whatever stands between may answer: nothing about its form is sure."""
+    causes = details.get("causes") if isinstance(details, dict) else None
+    found = causes if isinstance(causes, list) else []
+    return frozenset(str(cause.get("reason", "")) for cause in found if isinstance(cause, dict))
 
 
 def _now() -> float:

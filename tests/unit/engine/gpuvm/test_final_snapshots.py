@@ -20,6 +20,7 @@ from support.gpuvmrig import NOW, bought, ours
 
 REQUIRED = {"deletion": {"finalSnapshot": "Required"}}
 NAME, ALONE = names(an_object(uid="u1", deleted_at=datetime.fromisoformat(GOING["deletionTimestamp"])), TAG)
+TERMINATING = frozenset({"NamespaceTerminating"})
 SNAP = external_name(NAME, f"u-{NAME}", TAG)
 AT = "2026-01-01T00:00:00Z"
 MADE = {"gpucloud.dev/final-snapshot-of": "u1"}
@@ -65,28 +66,30 @@ async def test_it_uses_the_account_of_the_vm(rig):
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "says"),
+    ("error", "kind", "says", "lacks_a_right"),
     [
-        (KubeError(409, "AlreadyExists", "exists"), None, "Requested"),
-        (KubeError(403, "Forbidden", "may not"), ErrorKind.FORBIDDEN, "Grant the operator create on gpusnapshots."),
-        (KubeError(403, "Forbidden", "is being terminated"), ErrorKind.FORBIDDEN, "The apiserver says"),
-        (KubeError(0, "NoAnswer", "time-out"), ErrorKind.NOT_SENT, "it is tried again"),
+        (KubeError(409, "AlreadyExists", "exists"), None, "Requested", False),
+        (KubeError(403, "Forbidden", "may not"), ErrorKind.FORBIDDEN, "Grant the operator create on gpusnapshots.", True),
+        (KubeError(403, "Forbidden", '"being terminated" may not'), ErrorKind.FORBIDDEN, "The apiserver says", True),
+        (KubeError(403, "Forbidden", "it ends", TERMINATING), ErrorKind.FORBIDDEN, "The apiserver says", False),
+        (KubeError(0, "NoAnswer", "time-out"), ErrorKind.NOT_SENT, "it is tried again", False),
     ],
+    ids=["made before", "a right", "a right, by the words of an object", "a terminating namespace", "no answer"],
 )
-async def test_what_the_apiserver_answers(going, error, kind, says):
+async def test_what_the_apiserver_answers(going, error, kind, says, lacks_a_right):
     going.kube.fails = [error]
     event = await going.act(Verb.REQUEST_SNAPSHOT)
     attempt = (await going.facts()).attempt(Verb.REQUEST_SNAPSHOT)
     assert (attempt.refusal and attempt.refusal.kind) == kind
     assert says in event.note
-    assert ("Grant" in event.note) is (error.status == 403 and "terminated" not in str(error))
+    assert ("Grant" in event.note) is lacks_a_right
 
 
 async def test_a_namespace_that_begins_to_terminate_is_noticed_with_the_first_refusal(going):
     assert not (await going.facts()).final.terminating
     going.kube.dying.add("team")
     going.clock.now += 0.1
-    going.kube.fails = [KubeError(403, "Forbidden", "is being terminated")]
+    going.kube.fails = [KubeError(403, "Forbidden", "it ends", TERMINATING)]
     await going.act(Verb.REQUEST_SNAPSHOT)
     assert (await going.facts()).final.terminating, "what was known of the namespace before is out of date"
 

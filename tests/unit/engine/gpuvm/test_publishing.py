@@ -113,10 +113,16 @@ async def test_a_missing_right_for_one_object_does_not_keep_the_others(running, 
 
 async def test_a_terminating_namespace_is_no_missing_right(running, publisher, kube):
     kube.refused = {("POST", "/configmaps"): 403}
-    kube.words = "namespace team because it is being terminated"
+    kube.words, kube.causes = "whatever it says of it", frozenset({"NamespaceTerminating"})
     event = await act(running, publisher, Verb.PUBLISH)
-    assert "being terminated" in event.note
-    assert "Grant" not in event.note
+    assert "whatever it says of it" in event.note
+    assert "Let the operator" not in event.note
+
+
+async def test_a_missing_right_is_no_terminating_namespace_whatever_it_says(running, publisher, kube):
+    kube.refused = {("POST", "/configmaps"): 403}
+    kube.words = 'configmaps "being terminated" is forbidden: no rule allows it'
+    assert "Let the operator" in (await act(running, publisher, Verb.PUBLISH)).note
 
 
 async def test_a_taken_name_is_said_and_left_alone(running, publisher, kube):

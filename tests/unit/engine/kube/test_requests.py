@@ -69,6 +69,32 @@ async def test_refusals_by_kind(server, kube, status, conflict, gone):
     assert len(str(error)) < 600
 
 
+TERMINATING = {"reason": "NamespaceTerminating", "message": "it ends", "field": "metadata.namespace"}
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "terminating"),
+    [
+        (403, {"details": {"name": "train", "causes": [TERMINATING]}}, True),
+        (403, {"details": {"causes": [{"reason": "FieldValueInvalid"}, TERMINATING]}}, True),
+        (403, {"message": "namespace team because it is being terminated"}, False),
+        (403, {"details": {"causes": []}}, False),
+        (403, {"details": {"causes": None}}, False),
+        (403, {"details": {"causes": ["NamespaceTerminating"]}}, False),
+        (403, {"details": {"causes": {"reason": "NamespaceTerminating"}}}, False),
+        (403, {"details": None}, False),
+        (403, {"details": ["causes"]}, False),
+        (404, {"details": {"causes": [TERMINATING]}}, False),
+    ],
+    ids=["alone", "among others", "words alone", "no cause", "null", "text", "no list", "no details", "a list", "no refusal"],
+)
+async def test_a_terminating_namespace_is_known_by_the_cause(server, kube, status, fields, terminating):
+    server.answer = lambda _seen: (status, {"kind": "Status", "reason": "Forbidden", "message": "m", **fields})
+    with pytest.raises(KubeError) as caught:
+        await kube.create_resource("gpusnapshots", "team", {"metadata": {"name": "train"}})
+    assert caught.value.namespace_terminating is terminating
+
+
 async def test_an_apiserver_without_our_definitions_is_told_with_the_way_out(server, kube):
     server.answer = lambda _seen: (404, "404 page not found")
     with pytest.raises(KubeError, match=r"404 NoDefinition: .* kubectl apply --server-side -f crds/") as caught:

@@ -151,7 +151,7 @@ def _body(facts: VmFacts, name: str) -> dict[str, Any]:
 def _refusal(error: KubeError) -> Refusal:
     """Return why the apiserver did not create it. A request without an answer may have been carried out; it is sent again."""
     kind = {403: ErrorKind.FORBIDDEN, 422: ErrorKind.INVALID, 0: ErrorKind.NOT_SENT}.get(error.status, ErrorKind.SERVER)
-    rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and "being terminated" not in str(error) else ""
+    rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and not error.namespace_terminating else ""
     said = quoted(str(error), kind)
     words = f"The GpuSnapshot for the final snapshot cannot be created; it is tried again.{rights} The apiserver says: {said}."
     return Refusal(kind, words, ambiguous=error.status == 0)

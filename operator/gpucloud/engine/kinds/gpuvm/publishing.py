@@ -147,7 +147,7 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
         )
         return Refusal(ErrorKind.CONFLICT, words, ambiguous=False)
     kind = _KINDS.get(error.status, ErrorKind.SERVER)
-    rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and "being terminated" not in str(error) else ""
+    rights = f" {RIGHTS}" if kind is ErrorKind.FORBIDDEN and not error.namespace_terminating else ""
     said = f"The apiserver says: {quoted(str(error), kind)}."
     if verb is Verb.PUBLISH:
         words = f"spec.connection cannot be published; it is tried again.{rights} {said}"
