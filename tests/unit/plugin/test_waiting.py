@@ -217,3 +217,38 @@ def test_a_wait_whose_time_is_over_names_what_can_end_it(api, plugin, there, goa
     code, _, err = plugin("wait", *names, "--for", goal, "--timeout", "0")
     assert code == 4, why
     assert says in err, why
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("gvm/train",), "one object, which is read"),
+        (("gvm/train", "gvpc/lab"), "several, which are listed"),
+    ],
+)
+def test_a_wait_for_gone_in_a_namespace_that_is_not_there_fails(api, plugin, words, why):
+    """The VM of the namespace that was meant may live, and cost money."""
+    api.add(a_body("GpuVM", "train"))
+    api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}]}
+    code, out, err = plugin("wait", *words, "--for", "gone", "-n", "taem", "--timeout", "0")
+    assert (code, out) == (1, ""), why
+    assert "there is no namespace 'taem'. Did you mean 'team'? Name another one with -n, or create it." in err, why
+
+
+def test_a_namespace_that_cannot_be_looked_for_now_is_not_taken_for_one_that_is_there(api, plugin):
+    api.refused["/api/v1/namespaces/taem"] = 503
+    code, out, err = plugin("wait", "gvm/train", "--for", "gone", "-n", "taem", "--timeout", "0")
+    assert (code, out, "cannot look for namespace 'taem'" in err) == (1, "", True)
+
+
+@pytest.mark.parametrize("words", [("gvm/train",), ("gvm/train", "gvpc/lab")])
+def test_what_a_deletion_of_its_namespace_takes_along_during_the_wait_is_gone(api, plugin, monkeypatch, words):
+    api.add(a_body("GpuVM", "train", "Deleting"))
+
+    def end_namespace(_seconds):
+        api.objects.clear()
+        del api.canned["/api/v1/namespaces/team"]
+
+    monkeypatch.setattr("time.sleep", end_namespace)
+    code, out, _ = plugin("wait", *words, "--for", "gone")
+    assert (code, out.splitlines()[0]) == (0, "GpuVM/train: gone")

@@ -209,12 +209,17 @@ class Cluster:
         """The namespaces that there are, if this is none of them; None when it is there, or that may not be seen.
 
         Those that may not be listed are left out.
+
+        Raises:
+            TransientError: the apiserver cannot answer now, which says neither of the two.
         """
         try:
             self.api.call("GET", f"/api/v1/namespaces/{quote(name, safe='')}")
         except RefusedError as error:
             if error.status == 404:
                 return self._namespaces()
+            if error.is_transient:
+                raise refusals.busy(error, f"look for namespace {name!r}") from None
         return None
 
     def _namespaces(self) -> tuple[str, ...]:

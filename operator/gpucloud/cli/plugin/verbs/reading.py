@@ -144,6 +144,8 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
         for key in keys:
             if found[key] is None:
                 here.need(key)
+    elif not any(found.values()):  # a slip in the namespace must not read as gone: what was meant may live, and cost money
+        here.within(look_seconds(timeout)).check_namespace(here.namespace)
     uids = {key: "" if item is None else item.uid for key, item in found.items()}
     suggested = {key: f".{asked}" for key, item in found.items() if item is None and (asked := here.suggested(key))}
     return wait(read, Aim(Goal(goal), uids), timeout, suggested)
