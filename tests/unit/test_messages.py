@@ -48,6 +48,20 @@ def test_a_condition_is_short_enough_to_be_read(message):
     assert len(judge.own_words(message.words)) <= judge.LONGEST, message.words
 
 
+DELETIONS = [item for item in CONDITIONS if item.reason in {"DeletionBlocked", "DeletionHeld"}]
+KEPT_BY = re.compile(r"spec\.deletion\.policy: Retain: kubectl gpucloud retain \w+/\w+ --namespace=\w+(?: -- |$)")
+
+
+@pytest.mark.parametrize("message", DELETIONS, ids=lambda item: f"{item.kind} {item.reason}")
+def test_a_deletion_that_the_spec_can_end_names_the_command_for_it(message):
+    if message.kind != "GpuCloudAccount":  # an account names the objects for it
+        assert len(KEPT_BY.findall(message.words)) == message.words.count("Retain"), message.words
+
+
+def test_there_are_deletions_to_judge():
+    assert {item.kind for item in DELETIONS if "Retain" in item.words} >= {"GpuVM", "GpuVpc", "GpuSnapshot"}
+
+
 @pytest.mark.parametrize("text", SOURCES, ids=lambda item: item.place)
 def test_an_error_says_what_is_wrong_and_what_to_do(text):
     if not judge.is_passed_on(text.words):

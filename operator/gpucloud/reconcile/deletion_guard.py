@@ -15,6 +15,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import time_annotations
+from gpucloud.reconcile.plugin_command import retain_command
 from gpucloud.reconcile.price import NOTHING, shown, unknown
 from gpucloud.reconcile.time_annotations import TimeAnnotationRule
 
@@ -140,7 +141,7 @@ def message(held: Hold, namespace: str, name: str) -> str:
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
         f"Held: {why} {held.trouble}{' ' if held.trouble else ''}"
-        "To keep the VM (billed), set spec.deletion.policy: Retain. To destroy it: "
+        f"To keep the VM (billed), {retain_command('GpuVM', namespace, name)} -- To destroy it: "
         f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all of its namespace: "
         f"{said.format(f'namespace {namespace}')}"
     )

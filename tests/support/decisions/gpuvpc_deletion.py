@@ -164,7 +164,7 @@ ROWS = {
         EMPTIED | {"found": a_vpc("vpc-2", duplicate_records=True)},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=(NAME, "destroy yours in the cloud"),
+        says=(NAME, "Destroy yours in the cloud"),
     ),
     "the cloud's refusal keeps the object": Row(
         "no error ever frees the finalizer",

@@ -157,7 +157,7 @@ def fingerprint(k):
             Reason.DELETION_BLOCKED,
             says=(
                 "This object is deleted when a listing shows no",
-                "To delete this object now, set spec.deletion.policy: Retain.",
+                "To delete this object now, set spec.deletion.policy: Retain: kubectl gpucloud retain g",
             ),
         ),
         "in an outage, recorded as never ordered, and not seen new: held, and no bill is spoken of": Row(
@@ -166,7 +166,7 @@ def fingerprint(k):
             Reason.DELETION_BLOCKED,
             says=(
                 "This object is deleted when a listing shows no",
-                "To delete this object now, set spec.deletion.policy: Retain.",
+                "To delete this object now, set spec.deletion.policy: Retain: kubectl gpucloud retain g",
             ),
         ),
     }
@@ -300,7 +300,7 @@ def held(k):
             k.leaving | {"found": k.found(duplicate_records=True)},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says=("Set spec.deletion.policy: Retain", "destroy yours in the cloud"),
+            says=("Destroy yours in the cloud", "set spec.deletion.policy: Retain"),
         ),
         "a forbidden destroy keeps the object": Row(
             "no error ever frees the finalizer",

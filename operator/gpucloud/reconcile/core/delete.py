@@ -16,12 +16,14 @@ from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, lost_
 from gpucloud.reconcile.core.destruction import (
     again_from,
     deleting,
+    let_go,
     looking,
     refused,
     release_finalizer,
     repeated,
     retain,
     send,
+    set_retain,
 )
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
@@ -149,7 +151,7 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     words = (
         f"The id of {f.subject.noun} {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing "
-        "proves that it is this object's. Destroy it in the cloud, or set spec.deletion.policy: Retain."
+        f"proves that it is this object's. Destroy it in the cloud, or {set_retain(f)}"
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
 
@@ -184,12 +186,10 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if f.never_ordered:
         way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
     if f.state is OrderState.DESTROYING:
-        way_out = (
-            f"{f.subject.destroy} was sent and is not undone. To delete this object now, set spec.deletion.policy: Retain."
-        )
+        way_out = f"{f.subject.destroy} was sent and is not undone. {let_go(f)}"
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is really gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
-        way_out = f"{way_out} {sure}"
+        way_out = f"{way_out} -- {sure}"
     message = f"{why_unseen(f.subject.noun, unseen)} {way_out}"
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
@@ -247,7 +247,7 @@ def _destroy(f: CloudFacts[Any, S, Any], found: Present[Any], prepare: Callable[
             stalled(
                 Reason.DELETION_BLOCKED,
                 f"The cloud lists more than one {f.subject.noun} named {f.identity.name!r}; they cannot be told apart, so none "
-                "is destroyed. Set spec.deletion.policy: Retain, and destroy yours in the cloud.",
+                f"is destroyed. Destroy yours in the cloud, and {set_retain(f)}",
             ),
         )
     attempt = f.attempt(f.subject.destroy)

@@ -13,6 +13,7 @@ from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
+from gpucloud.reconcile.plugin_command import retain_command
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, LONGEST_RESEND_SECONDS
 
 if TYPE_CHECKING:
@@ -36,11 +37,21 @@ def looking(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 
 def retain(f: CloudFacts[Any, Any, Any]) -> str:
-    """Return the way out that is always there: give the resource up and keep it."""
+    """Return the way out that is always there, which ends in a command: give the resource up and keep it."""
     if f.never_ordered:
-        return "To delete this object now, set spec.deletion.policy: Retain."
+        return let_go(f)
     kept = f"{f.subject.noun} (still billed)" if f.subject.billed else f.subject.noun
-    return f"To keep the {kept}, set spec.deletion.policy: Retain."
+    return f"To keep the {kept}, {set_retain(f)}"
+
+
+def let_go(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return the way out for an object whose resource nobody can keep: it was never ordered, or is being destroyed."""
+    return f"To delete this object now, {set_retain(f)}"
+
+
+def set_retain(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return the field of this way out, and its command."""
+    return retain_command(f.subject.kind, f.meta.namespace, f.meta.name)
 
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = None) -> Verdict:
