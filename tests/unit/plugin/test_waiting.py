@@ -1,6 +1,7 @@
 """When a wait ends, and how."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,12 @@ from gpucloud.cli.plugin.objects import KINDS, Key, target
 from gpucloud.cli.plugin.options import seconds
 from gpucloud.cli.plugin.standing import Standing, message, standing
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
-from support.pluginworld import a_body, a_thing, a_vm
+from support.pluginworld import a_body, a_thing, a_vm, an_account
 
 KEY = Key("team", "GpuVM", "train")
 UIDS = {KEY: "uid-of-GpuVM-train"}
 PENDING, MET, FAILED = Outcome
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,89 @@ PENDING, MET, FAILED = Outcome
 def test_what_has_come_of_an_object(item, ready, gone, why):
     assert judge(KEY, item, Aim(Goal.READY, UIDS)).outcome is ready, why
     assert judge(KEY, item, Aim(Goal.GONE, UIDS)).outcome is gone, why
+
+
+REFUSED = "CredentialsRefused"
+MINE = {"accountRef": {"name": "mine"}}
+
+
+@pytest.mark.parametrize(
+    ("item", "says", "why"),
+    [
+        (
+            a_vm("train", "Stalled", REFUSED),
+            "a valid credential of the account that GpuVM/train uses",
+            "default, or the operator's",
+        ),
+        (a_vm("train", "Stalled", REFUSED, spec=MINE), "a valid credential of GpuCloudAccount/mine", "the one that it names"),
+        (
+            a_vm("train", "Stalled", REFUSED, status={"account": "default"}),
+            "a valid credential of GpuCloudAccount/default",
+            "the one that it used before",
+        ),
+        (
+            a_vm("train", "Stalled", REFUSED, status={"account": "(operator)"}),
+            "a valid credential of the operator's own account",
+            "an administrator puts it right",
+        ),
+        (
+            a_vm("train", "Stalled", "TenantMismatch", spec=MINE),
+            "a valid credential of GpuCloudAccount/mine",
+            "a wrong tenant's",
+        ),
+        (a_vm("train", "Stalled", "NoAccount"), "an account that GpuVM/train can use", "an apply in any order"),
+        (a_vm("train", "Stalled", "InvalidSSHKeys"), "valid keys in what spec.sshKeysFrom names", "they are read every 5 s"),
+        (an_account("default", "Stalled", REFUSED), "a valid credential in Secret 'credential'", "the account's own Secret"),
+        (
+            an_account("default", "Stalled", "InvalidSecret"),
+            "a valid credential in Secret 'credential'",
+            "nothing usable in it",
+        ),
+        (
+            a_thing("GpuHost", "rack", "Stalled", "InvalidSecret"),
+            "a valid Secret for spec.reprovision.cloudInitSecretRef",
+            "of a host it is the cloud-init",
+        ),
+    ],
+)
+def test_an_account_or_a_secret_that_is_put_right_ends_the_trouble_so_it_is_waited_for(item, says, why):
+    """The verdict is as old as the operator's last look: up to a minute after a new key."""
+    verdict = judge(item.key, item, Aim(Goal.READY, {item.key: item.uid}))
+    assert (verdict.outcome, verdict.awaits) == (PENDING, says), why
+    assert verdict.words == f"Waiting for {says}. {item.conditions[0].reason}: {message(item)}", why
+    deleting = replace(item, deleting=NOON)
+    assert judge(item.key, deleting, Aim(Goal.GONE, {item.key: item.uid})).outcome is PENDING, why
+
+
+@pytest.mark.parametrize(
+    ("item", "why"),
+    [
+        (a_vm("train", "Stalled", "PermissionDenied"), "the key is valid, and a new one need not come"),
+        (a_vm("train", "Stalled", "EndpointMismatch"), "the operator's own options are wrong"),
+        (an_account("default", "Stalled", "UnknownEndpoint"), "the account itself is wrong, and immutable"),
+    ],
+)
+def test_other_trouble_with_an_account_ends_a_wait_at_once(item, why):
+    assert judge(item.key, item, Aim(Goal.READY, {item.key: item.uid})).outcome is FAILED, why
+
+
+def test_a_wait_outlasts_the_verdict_on_a_key_that_was_replaced(api, plugin, monkeypatch):
+    api.add(a_body("GpuVM", "early", "Stalled", REFUSED, spec=MINE))
+    monkeypatch.setattr("time.sleep", lambda _seconds: api.add(a_body("GpuVM", "early")))
+    code, out, err = plugin("wait", "gvm/early")
+    assert (code, out) == (0, "GpuVM/early: ready (Running: early is Running.)\n")
+    assert "Waiting for a valid credential of GpuCloudAccount/mine. CredentialsRefused: early is CredentialsRefused." in err
+
+
+def test_a_wait_in_vain_for_an_account_says_what_it_waited_for(api, plugin):
+    api.add(a_body("GpuVM", "a", "Working"), *(a_body("GpuVM", name, "Stalled", REFUSED, spec=MINE) for name in "bc"))
+    code, out, err = plugin("wait", "a", "b", "c", "--timeout", "0")
+    assert code == 4
+    assert "GpuVM/b: not ready yet: Waiting for a valid credential of GpuCloudAccount/mine." in out
+    assert err.endswith(
+        "3 of 3 are not ready yet, and GpuVM/b, GpuVM/c still need a valid credential of GpuCloudAccount/mine: do as the "
+        "message says, then wait again.\n"
+    )
 
 
 def test_an_edit_that_was_just_made_is_waited_for_without_an_alarm():

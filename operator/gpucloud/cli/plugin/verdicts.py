@@ -7,8 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
+from gpucloud.cli.plugin.objects import ACCOUNT
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
+from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.names import OWN_ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +34,8 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+# Of a credential: the operator reads an account's Secret again within a minute, so a verdict on it may be out of date.
+OF_A_CREDENTIAL = frozenset({Reason.CREDENTIALS_REFUSED, Reason.TENANT_MISMATCH})
 ENDS = {Standing.READY: Outcome.MET, Standing.STALLED: Outcome.FAILED}
 
 
@@ -42,6 +47,7 @@ class Verdict:
     words: str
     standing: Standing | None = None
     is_undeleted: bool = False  # it is to be gone, and nobody has deleted it
+    awaits: str = ""  # the account or Secret that has to be put right, which ends its trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         )
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
+        if held and _awaited(item):
+            return _awaiting(item, words)
         return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how, is_undeleted=item.deleting is None)
     return _judge_ready(item, aim.request, words)
 
@@ -93,13 +101,48 @@ def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
         )
     if request is not None and _is_open(request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
-    return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
+    return _awaiting(item, words) if _awaited(item) else Verdict(ENDS.get(how, Outcome.PENDING), words, how)
+
+
+def _awaiting(item: Thing, words: str) -> Verdict:
+    """Of a Stalled object that an account or a Secret put right sets free: what it shows may be older than that."""
+    awaits = _awaited(item)
+    return Verdict(Outcome.PENDING, f"Waiting for {awaits}. {words}", Standing.STALLED, awaits=awaits)
 
 
 def _is_open(request: Request, item: Thing, how: Standing) -> bool:
     """Whether the request has no answer yet, while the object looks settled."""
     settled = how is Standing.READY or (how is Standing.STALLED and request.ends_stalled)
     return settled and item.text(request.field) != request.value
+
+
+def _awaited(item: Thing) -> str:
+    """The account or Secret that has to be put right, which ends its trouble; empty where it is not Stalled by that."""
+    if standing(item) is not Standing.STALLED:
+        return ""
+    why = reason(item)
+    if item.key.kind == ACCOUNT:
+        return f"a valid credential in {_secret(item)}" if why in {*OF_A_CREDENTIAL, Reason.INVALID_SECRET} else ""
+    if why in OF_A_CREDENTIAL:
+        return f"a valid credential of {_account(item)}"
+    return {
+        Reason.NO_ACCOUNT.value: f"an account that {item.key} can use",
+        Reason.INVALID_SSH_KEYS.value: "valid keys in what spec.sshKeysFrom names",
+        Reason.INVALID_SECRET.value: "a valid Secret for spec.reprovision.cloudInitSecretRef",
+    }.get(why, "")
+
+
+def _secret(account: Thing) -> str:
+    reference = account.spec.get("secretRef")
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return f"Secret {name!r}" if name else "the Secret of spec.secretRef"
+
+
+def _account(item: Thing) -> str:
+    """The account in words; before the first order the object alone does not say whether it is `default` or the operator's."""
+    if item.text("account") == OWN_ACCOUNT:
+        return "the operator's own account"
+    return str(World.of(()).account(item) or f"the account that {item.key} uses")
 
 
 def total(verdicts: Mapping[Key, Verdict], *, timed_out: bool) -> ExitCode | None:

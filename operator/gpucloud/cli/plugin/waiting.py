@@ -65,6 +65,11 @@ def _way_on(left: Mapping[Key, Verdict]) -> str:
         names = " ".join(f"{KINDS[key.kind].short}/{key.name}" for key in undeleted)
         delete = paste(f"kubectl delete {names} --namespace={namespace}")
         return f", and nobody has deleted {', '.join(map(str, undeleted))}: '{delete}'"
+    awaits = next((verdict.awaits for verdict in left.values() if verdict.awaits), "")
+    if awaits:
+        needing = [str(key) for key, verdict in left.items() if verdict.awaits == awaits]
+        verb = "needs" if len(needing) == 1 else "need"
+        return f", and {', '.join(needing)} still {verb} {awaits}: do as the message says, then wait again"
     unseen = [key for key, verdict in left.items() if verdict.standing is Standing.UNSEEN]
     if unseen:
         doctor = paste(f"kubectl gpucloud doctor --namespace={namespace}")
