@@ -9,6 +9,7 @@ from gpucloud.cli.plugin.scrubbing import scrubbed
 from support.pluginworld import a_body
 
 PRIVATE = "s3cr3t-made-up"
+PRIVATE_WORD = "q7Rk2Vb9Lx4Tz1Wm8Nc5"
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
 POD = {
     "metadata": {"name": "operator-0", "labels": {"app.kubernetes.io/version": "0.1.0"}},
@@ -24,6 +25,10 @@ POD = {
     },
     "status": {"phase": "Running"},
 }
+PUTTY = (
+    "a\nPuTTY-User-Key-File-2: ssh-ed25519\nEncryption: none\nComment: ann\nPublic-Lines: 1\nAAAAC3\n"
+    "Private-Lines: 1\nAAAAIPw\nPrivate-MAC: 00ff\nb"
+)
 FURTHER = ("secretKey", "secret_key", "apiKeys", "credentials", "passwords", "secrets", "tokens", "pass", "auth")
 
 
@@ -114,7 +119,22 @@ FURTHER = ("secretKey", "secret_key", "apiKeys", "credentials", "passwords", "se
         ("password=pw, user=ann", "password=[removed], user=ann", "a mark behind a word"),
         ("API key 'letters' is not known", "API key '[removed]' is not known", "letters in quotes"),
         *((f"{name}: pw", f"{name}: [removed]", "by a further name") for name in FURTHER),
+        ("p\\u0061ssword: x", "password: [removed]", "a name with an escape of JSON or YAML"),
+        ('{"m": "p\\\\u0061ssword: x"}', '{"m": "password: [removed]"}', "such a name in a text in JSON"),
+        ('"\\x70\\U00000061ssword": x', '"password": [removed]', "further escapes of YAML"),
+        ("%70assword%3Dx", "password%3D[removed]", "a name as a URL may have it"),
+        ("the key Zz9pw12 was refused", "the key [removed] was refused", "a key in a sentence"),
+        ("login ann/hunter was refused", "login ann/[removed] was refused", "a login in a sentence"),
+        ("the credential Zz9pw12 has expired", "the credential [removed] has expired", "a credential in a sentence"),
+        ('{"key": "p w", "b": 1}', '{"key": "[removed]", "b": 1}', "a field that is called no more than key"),
+        ('{\\"key\\": \\"p w\\"}', '{\\"key\\": \\"[removed]\\"}', "such a field in JSON in JSON"),
+        (PUTTY, "a\n[removed]\nb", "a key of PuTTY"),
+        (PUTTY.replace("\n", "\\n"), "a\\n[removed]\\nb", "a key of PuTTY in JSON"),
+        ("Private-Lines: 2\nAAAA\nBB", "[removed]", "a key of PuTTY, cut off at both ends"),
         ("the API key was refused", "the API key was refused", "prose"),
+        ("a login and/or a key, the key of team/train", "a login and/or a key, the key of team/train", "more prose"),
+        ("key 'apiKey' is missing", "key 'apiKey' is missing", "the name of a key"),
+        ("of the key SHA256:Zz9pw12", "of the key SHA256:Zz9pw12", "the fingerprint of a key"),
         ("neither apikey nor username with password in it", "neither apikey nor username with password in it", "names of keys"),
         ('cannot list resource "secrets" in API group', 'cannot list resource "secrets" in API group', "a resource"),
         ("to Secret 'cloud-credential': The Secret stays", "to Secret 'cloud-credential': The Secret stays", "a sentence"),
@@ -177,6 +197,18 @@ def test_what_is_removed_from_text(text, expected, why):
             "&key=",
             "token: '",
             "password '",
+            "PuTTY-User-Key-File-2:",
+            "Private-Lines:",
+            "key ",
+            "key 1",
+            "login a/",
+            '"key": "',
+            '\\"key\\":',
+            "\\u0061",
+            "aB3/",
+            "aB3",
+            "ssh-a ",
+            "commit ",
         ),
     ],
 )
@@ -229,6 +261,21 @@ def test_a_report_has_what_helps_and_nothing_private(api, reported):
     assert json.loads(files["version.json"])["operators"] == ["0.1.0"]
     assert "Stalled" in files["status.json"]
     assert json.loads(files["doctor.json"])["findings"]
+
+
+def test_names_of_objects_stay_where_nothing_but_their_look_is_like_a_secret(api, reported):
+    """The VM that was adopted has a name as a machine makes them, and so has the key of the Secret with SSH keys."""
+    name, key = "vm0a1b2c3d4e5f6a7b8c9d", "id_ed25519"
+    spec = {"vmName": name, "sshKeysFrom": [{"secretKeyRef": {"name": "keys", "key": key}}]}
+    api.add(a_body("GpuVM", name, "Stalled", "Rejected", spec=spec))
+    api.canned[PODS] = {"items": [POD]}
+    said = f"team/{name}: Waiting for the key '{key}' of the Secret 'keys'; login team/{name}"
+    api.canned[f"{PODS}/operator-0/log"] = {"event": f"{said}; refused {PRIVATE_WORD}"}
+    files = reported()
+    assert f"{said}; refused [removed]" in files["logs/operator-0.txt"]
+    (vm,) = json.loads(files["objects.json"])
+    assert (vm["metadata"]["name"], vm["spec"]["vmName"]) == (name, name)
+    assert vm["spec"]["sshKeysFrom"][0]["secretKeyRef"]["key"] == key
 
 
 def test_no_secret_is_read(api, reported):

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.scrubbing import HIDDEN, scrubbed
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
 
@@ -59,13 +59,30 @@ def of_event(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"object": f"{about.get('kind')}/{about.get('name')}"} | {name: body.get(name) for name in names}
 
 
+# Under these, and under what ends with Name or Id, an object is named; beside a name, a key is that of a Secret or ConfigMap.
+_NAMES = frozenset({"name", "namespace", "uid", "object", "kind", "holder", "cluster", "vpc", "image", "configuration"})
+
+
+def names_in(content: Any) -> Iterator[str]:
+    """The names of objects, and of what they stand for, wherever a document has them as such."""
+    if isinstance(content, dict):
+        for field, value in content.items():
+            known = field in _NAMES or str(field).endswith(("Name", "Id")) or (field == "key" and "name" in content)
+            if known and isinstance(value, str):
+                yield from (value, *value.split("/"))
+            yield from names_in(value)
+    elif isinstance(content, list | tuple):
+        for item in content:
+            yield from names_in(item)
+
+
 def archive(files: Mapping[str, Any], folder: str, at: datetime) -> bytes:
     """A tar archive, compressed: text as it is, all else as JSON; each file is scrubbed."""
-    packed = io.BytesIO()
+    packed, names = io.BytesIO(), frozenset(name for content in files.values() for name in names_in(content))
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         for name, content in files.items():
             text = content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False, default=str)
-            data = scrubbed(text).encode()
+            data = scrubbed(text, names).encode()
             entry = tarfile.TarInfo(f"{folder}/{name}")
             entry.size, entry.mtime = len(data), int(at.timestamp())
             tar.addfile(entry, io.BytesIO(data))

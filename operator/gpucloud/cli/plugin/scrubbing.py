@@ -1,15 +1,22 @@
 """Text without credentials: what looks like one, what is named like one, and what a URL hides. Pure.
 
-To remove too much is harmless: a value goes to the end of its quotes, brackets, block or word.
+To remove too much is harmless: a value goes to the end of its quotes, brackets, block or word. Only names of objects must stay.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin.randomwords import without_random_words
 from gpucloud.cli.plugin.tokens import without_tokens
 
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
 HIDDEN = "[removed]"
+# Letters that need no escape in JSON, YAML or a URL, written as one: `p\u0061ssword` is read as `password`.
+_ESCAPED = re.compile(r"(?:(?<!\\)\\+(?:u00|x|U000000)|%)(2d|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f)", re.IGNORECASE)
 # A mark of quotation: escaped as often as JSON stands within JSON, or as HTML and other serialisers write it.
 _QUOTE = r"""(?:\\*["']|\\+u002[27]|&quot;|&#(?:34|39);)"""
 _COLON = r"(?:=>|[:=\uff1a]|%3[ad]|\\+u003[ad]|&#6[01];)"
@@ -27,8 +34,18 @@ _TOLD = re.compile(
     r"""|((?:api[-_ ]?key|password|passphrase|token)\s(?:is\s)?(["'])).*?(?=\3|$)""",
     re.IGNORECASE | re.MULTILINE,
 )
+# A key, a login or a credential in a sentence: what holds a digit; of a login what stands behind the user, too.
+_SAID = re.compile(
+    rf"""(\b(?:key|login|credentials?)\s["']?)(?!sha\d){_DIGIT}([^\s"',;/}}\\]{{6,}})"""
+    r"""|(\blogin\s["']?[^\s"'/:]{1,256}[/:])([^\s"',;}\\]{4,})""",
+    re.IGNORECASE,
+)
+# A field in quotes that is called no more than key.
+_KEY = re.compile(rf"""((?<=["'27;])key{_QUOTE}\s*{_COLON}\s*({_QUOTE}))((?:(?!(?<!\\)\2).)*)""", re.IGNORECASE)
+# PEM, and the files of PuTTY, whose comment may hold quotes.
 _PRIVATE = re.compile(
     r"""-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^"']*?(?:-----END [A-Z0-9 ]{0,40}-----|(?=\\?["'])|\Z)"""
+    r"""|(?:PuTTY-User-Key-File-\d|Private-Lines):[^"']*?(?:Private-(?:MAC|Hash): ?[0-9a-f]*|(?=\\?["'])|\Z)"""
 )
 # User and password before a host, without a scheme; the digest of an image stands behind an @, too.
 _USER = re.compile(r"""(?<![^\s"'<>\\=,(])[^\s"'<>\\=,(@:/]{1,256}:[^\s"'<>\\]{1,256}@(?!sha\d+:)(?=[\w\[])""")
@@ -57,12 +74,22 @@ _NAMED = re.compile(
 )
 
 
-def scrubbed(text: str) -> str:
-    """Text without private keys, user and password of a host, query of a URL, and what looks or is named like a credential."""
+def scrubbed(text: str, names: AbstractSet[str] = frozenset()) -> str:
+    """Text without private keys, user and password of a host, query of a URL, and what looks or is named like a credential.
+
+    ``names`` of objects stay where a text has no more than a name: for a long random word, or what a sentence calls a key.
+    """
+    text = _ESCAPED.sub(lambda one: chr(int(one[1], 16)), text)
     text = without_tokens(_PRIVATE.sub(HIDDEN, text), HIDDEN)
     text = _URL.sub(lambda url: f"{url[1]}{url[2]}{f'?{HIDDEN}' if url[3] else ''}", text)
     text = _CURL.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
     text = _LISTED.sub(rf"\1{HIDDEN}", _HEADER.sub(rf"\1{HIDDEN}", text))
     text = _TAG.sub(rf"\1{HIDDEN}", _LOGIN.sub(rf"\1 {HIDDEN}", text))
     text = _NAMED.sub(lambda named: f"{named[1]}{named[2] or ''}{HIDDEN}", text)
-    return _TOLD.sub(lambda told: f"{told[1] or told[2]}{HIDDEN}", text)
+    text = _TOLD.sub(lambda told: f"{told[1] or told[2]}{HIDDEN}", text)
+    text = _KEY.sub(lambda key: key[0] if key[3] in names else f"{key[1]}{HIDDEN}", text)
+
+    def spoken(said: re.Match[str]) -> str:
+        return said[0] if (said[2] or said[4]).rstrip(".:)") in names else f"{said[1] or said[3]}{HIDDEN}"
+
+    return without_random_words(_SAID.sub(spoken, text), HIDDEN, names)
