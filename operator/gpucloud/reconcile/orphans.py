@@ -62,6 +62,7 @@ class Owner:
     uses: frozenset[str] = frozenset()  # names of resources in the cloud that its spec gives
     recorded: naming.Identity | None = None  # where its order was sent, if the spec names another place by now
     elsewhere: tuple[naming.Identity, ...] = ()  # where else it may be, as far as its record says
+    anywhere: bool = False  # it is being deleted: what bears its mark is looked for in every cluster before it goes
 
 
 class Owners:
@@ -88,7 +89,7 @@ class Owners:
             return True  # the final snapshot of a VM whose object is there still, taken without a GpuSnapshot
         for owner in self._by_mark.get((marked.kind, marked.mark.fingerprint), ()):
             places = (owner.place, owner.recorded, *owner.elsewhere)
-            if owner.place is None or any(one and _is_there(one, marked.where) for one in places):
+            if owner.place is None or owner.anywhere or any(one and _is_there(one, marked.where) for one in places):
                 return True
         named = self._by_name.get((marked.kind, marked.where.cluster.casefold(), marked.where.name), ())
         return any(_same(vpc, marked.where.vpc) for vpc in named)

@@ -78,6 +78,8 @@ def test_every_name_that_we_give_is_read_again(name, uid):
         ),
         (an_owner(place=HERE._replace(cluster="Msc2")), True, "its object stands for another of its name, in another cluster"),
         (an_owner(place=HERE._replace(cluster="Msc2"), recorded=HERE), False, "its spec names another cluster now"),
+        (an_owner(place=HERE._replace(cluster="Msc2"), anywhere=True), False, "its object is being deleted, and looks for it"),
+        (an_owner("other", OTHER, place=None, anywhere=True), True, "another one is being deleted"),
         (an_owner(place=HERE._replace(cluster=HERE.cluster.upper())), False, "its object spells the cluster otherwise"),
         (an_owner(place=HERE._replace(vpc="elsewhere"), recorded=HERE), False, "its spec names another VPC now"),
         (an_owner(place=HERE._replace(name="web"), recorded=None), True, "nothing records that it was ordered for its object"),

@@ -166,6 +166,14 @@ def test_what_is_in_another_cluster_is_no_orphan_until_a_record_says_where_it_is
     assert (THERE in found.elsewhere) == owned
 
 
+@pytest.mark.parametrize("deleting", [True, False])
+def test_what_is_in_another_cluster_is_no_orphan_while_its_object_is_being_deleted(rig, deleting):
+    """Seed 92333121: the status was lost, and told of the spec's cluster when the deletion had begun (ADR 31)."""
+    meta = {"deletionTimestamp": AT} if deleting else {}
+    stored = rig.put(spec=SPEC, status=WAITS | {"order": REFUSED | {"state": "Destroying"}}, meta=meta)
+    assert owner(rig.reconcilers.objects, stored).anywhere is deleting
+
+
 AT = "2026-01-01T00:00:00Z"
 PLAN = {"changes": [{"name": "rootDiskGiB", "to": "300"}], "plannedAt": AT, "notBefore": AT, "finalSnapshot": False}
 MADE_THERE = {

@@ -50,7 +50,8 @@ def owner(objects: Listers, snapshot: GpuSnapshot) -> Owner:
     uses = {spec.vm.name} if spec.vm is not None and not ready else ()
     place = objects.snapshot_identity(snapshot, spec)
     recorded = recorded_identity(snapshot.order)
-    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded)
+    who, needs = (KIND, meta.uid, meta.namespace, meta.name), (frozenset(refers), frozenset(uses))
+    return Owner(*who, place, *needs, recorded, anywhere=meta.deleting)
 
 
 def destroying_call(here: Identity) -> Call[Any]:

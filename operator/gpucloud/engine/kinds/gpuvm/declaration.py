@@ -55,7 +55,8 @@ def owner(objects: Listers, vm: GpuVM) -> Owner:
     recorded = recorded_identity(vm.order)
     others = clusters(spec) if place is not None and is_left_behind(vm.order) else ()
     elsewhere = tuple(place._replace(cluster=cluster) for cluster in others if place is not None)
-    return Owner(KIND, meta.uid, meta.namespace, meta.name, place, frozenset(refers), frozenset(uses), recorded, elsewhere)
+    who, needs = (KIND, meta.uid, meta.namespace, meta.name), (frozenset(refers), frozenset(uses))
+    return Owner(*who, place, *needs, recorded, elsewhere, anywhere=meta.deleting)
 
 
 def destroying_call(here: Identity) -> Call[Any]:
