@@ -106,7 +106,8 @@ class FakeApiServer:
             return self._patch(path, body) if method == "PATCH" else (200, self.objects[path])
         if method == "GET" and path.rpartition("/")[2] in PLURALS.values():
             return 200, {"metadata": {}, "items": self._listed(path)}
-        return 404, {"kind": "Status", "message": f"{path} not found", "reason": "NotFound"}
+        details = {"name": path.rpartition("/")[2]}
+        return 404, {"kind": "Status", "message": f"{path} not found", "reason": "NotFound", "details": details}
 
     def _listed(self, path: str) -> list[dict[str, Any]]:
         scope, _, plural = path.rpartition("/")

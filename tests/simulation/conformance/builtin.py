@@ -36,6 +36,8 @@ NAMESPACE: list[Step] = [
     Ask(200, "DELETE", A),
     Ask(200, "PATCH", A, {"metadata": {"finalizers": None}}, "merge"),
     Ask(404, "GET", "/api/v1/namespaces/none"),
+    Ask(404, "GET", "/api/v1/namespaces/{ns}/nothings"),
+    Ask(404, "GET", "/api/v1/namespaces/{ns}/nothings/a"),
 ]
 BUILTIN: list[Step] = [
     Ask(200, "GET", "/api/v1/namespaces/{ns}", save="ns"),

@@ -210,10 +210,12 @@ class Comparable:
 
     @staticmethod
     def _status(value: dict[str, Any]) -> dict[str, Any]:
-        """Reason and causes; the words of a message are no part of the contract."""
+        """Reason and causes, and what was not found; the words of a message are no part of the contract."""
         causes = (value.get("details") or {}).get("causes") or ()
         found = sorted({(cause.get("reason", ""), cause.get("field", "")) for cause in causes})
-        return {name: value.get(name) for name in ("status", "reason", "code")} | {"causes": [list(cause) for cause in found]}
+        told = {name: value.get(name) for name in ("status", "reason", "code")} | {"causes": [list(cause) for cause in found]}
+        # by the name a client tells an object that is not there from a kind that is not served
+        return told | ({"name": (value.get("details") or {}).get("name")} if value.get("code") == 404 else {})
 
 
 def _versions(value: Any) -> Iterable[str]:

@@ -11,9 +11,16 @@ def test_a_wait_for_several_that_is_over_names_the_page_of_all(api, plugin):
     assert "2 of 2 are not ready yet: raise --timeout, or see 'kubectl gpucloud status --namespace=team'." in err
 
 
+NAMELESS = {"reason": "NotFound", "message": "there is nothing like it here"}
+RELAYED = {"name": "x", "kind": "gpuvms", "causes": [{"reason": "UnexpectedServerResponse", "message": "404 page not found"}]}
 NOT_SERVED = {
     "text of a server that knows no such path": (404, "404 page not found"),
-    "a Status of the apiserver": (404, {"reason": "NotFound", "message": "the server could not find the requested resource"}),
+    "a Status of the apiserver, which names no object": (404, NAMELESS | {"details": {}}),
+    "a Status without details": (404, NAMELESS),
+    "a Status whose details are none": (404, NAMELESS | {"details": ["x"]}),
+    "a Status whose name is no text": (404, NAMELESS | {"details": {"name": {"x": "x"}}}),
+    "a Status that a proxy made of text": (404, NAMELESS | {"details": RELAYED}),
+    "a Status of something else": (404, {"reason": "Gone", "message": "gone", "details": {"name": "x"}}),
 }
 
 
@@ -34,6 +41,14 @@ def test_without_the_crds_every_verb_says_so_and_how_to_install_them(api, plugin
     assert (code, out) == (1, "")
     assert "its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: kubectl apply" in err
     assert "there is no GpuVM" not in err
+
+
+def test_an_object_that_is_not_there_is_known_by_its_name_whatever_the_words(api, plugin):
+    words = "the server could not find the requested resource"
+    api.unserved = (404, {"reason": "NotFound", "message": words, "details": {"name": "x", "kind": "gpuvms"}})
+    code, _, err = plugin("stop", "x")
+    assert (code, "CRD" in err) == (1, False)
+    assert "there is no GpuVM/x in namespace 'team'" in err
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,16 @@ def is_transient(status: int) -> bool:
 class RefusedError(Exception):
     """The apiserver answered with an error. ``reason``: its word for it, empty if the answer has none.
 
-    ``pause``: how many seconds it asks to be left alone; 0 if it does not.
+    ``pause``: how many seconds it asks to be left alone; 0 if it does not. ``named``: whether the answer names the object that
+    it is about.
     """
 
-    def __init__(self, status: int, message: str, reason: str = "", pause: float = 0.0) -> None:
+    def __init__(self, status: int, message: str, reason: str = "", pause: float = 0.0, *, named: bool = False) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
         self.pause = pause
+        self.named = named
 
     @property
     def is_transient(self) -> bool:
@@ -55,8 +57,8 @@ class RefusedError(Exception):
 
     @property
     def is_unserved(self) -> bool:
-        """Whether the apiserver serves no such kind; it then answers with plain text, or with words of its own."""
-        return self.status == 404 and (self.reason != "NotFound" or "could not find the requested resource" in str(self))
+        """Whether the apiserver serves no such kind; it then answers with plain text, or names no object."""
+        return self.status == 404 and not (self.reason == "NotFound" and self.named)
 
 
 class ConfigError(Exception):

@@ -9,12 +9,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import CHECK, UnansweredError
+from gpucloud.cli.plugin.kube.access import RefusedError
 from gpucloud.cli.plugin.objects import Thing, thing
+from gpucloud.cli.plugin.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpucloud.cli.plugin.kube.access import Answer
     from gpucloud.cli.plugin.objects import Key
+
+NOT_THE_APISERVERS = "UnexpectedServerResponse"  # the cause by which Go's client marks what it made of plain text
 
 
 def document(text: bytes) -> dict[str, Any] | None:
@@ -24,6 +29,23 @@ def document(text: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def refused(answer: Answer) -> RefusedError:
+    """The error of an answer whose status is one."""
+    said = document(answer.text) or {}
+    words = clean(str(said.get("message") or f"HTTP {answer.status}"))
+    return RefusedError(answer.status, words, str(said.get("reason") or ""), answer.pause, named=_names_object(said))
+
+
+def _names_object(said: Mapping[str, Any]) -> bool:
+    """Whether a Status names an object. A client in between that got plain text adds the name that it asked for itself."""
+    details = said.get("details")
+    if not isinstance(details, dict) or not isinstance(details.get("name"), str) or not details["name"]:
+        return False
+    causes = details.get("causes")
+    found = causes if isinstance(causes, list) else []
+    return not any(isinstance(cause, dict) and cause.get("reason") == NOT_THE_APISERVERS for cause in found)
 
 
 def unreadable(wanted: str) -> UnansweredError:

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from gpucloud.cli.plugin.errors import CHECK, ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube import answers, kubeconfig
-from gpucloud.cli.plugin.kube.access import Access, Answer, At, ConfigError, Material, RefusedError, Tls, UnservedError
+from gpucloud.cli.plugin.kube.access import Access, Answer, At, ConfigError, Material, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
 from gpucloud.cli.plugin.text import cause, clean, printable
@@ -88,9 +88,7 @@ class KubeApi:
             why = f"the cluster at {self.host} does not answer ({cause(error)})"
             raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
         if not 200 <= answer.status < 300:
-            said = answers.document(answer.text) or {}
-            words = clean(str(said.get("message") or f"HTTP {answer.status}"))
-            raise RefusedError(answer.status, words, str(said.get("reason") or ""), answer.pause)
+            raise answers.refused(answer)
         return answer.text
 
 
