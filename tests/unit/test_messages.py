@@ -69,6 +69,18 @@ def test_an_error_says_what_is_wrong_and_what_to_do(text):
         assert judge.way_out(text.words) or judge.says_what_is_expected(text.words), text.words
 
 
+APART = [text for text in texts("PluginError", "UsageError") if text.do]
+
+
+@pytest.mark.parametrize("text", APART, ids=lambda item: f"{item.place} {item.do[:40]}")
+def test_an_error_of_the_plugin_has_two_parts_of_whole_sentences(text):
+    assert judge.cause(text.what) or judge.is_passed_on(text.what), text.what
+    assert text.what.endswith((".", ".{suggestion}", ".{suggested}", "?")), text.what
+    assert not judge.way_out(text.what), "it says what to do in the part that says what is the case"
+    assert judge.way_out(text.do), text.do
+    assert text.do[0].isupper() or text.do.startswith(("'", "{")), text.do
+
+
 @pytest.mark.parametrize("text", REPORTS, ids=lambda item: item.place)
 def test_a_report_of_trouble_says_what_is_the_case_and_what_to_do_or_what_comes(text):
     if not judge.is_passed_on(text.words):

@@ -12,10 +12,12 @@ from support.messages.admission import refusals
 from support.messages.calls import accepted
 from support.messages.conditions import said
 from support.messages.placeholders import generic
-from support.messages.sources import DONE, EVENT, texts
+from support.messages.sources import ADVICE, DONE, EVENT, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from support.messages.sources import Text
 
 _ABOUT = """\
 Printed from the code and its tables of decisions by `make messages`; not to be edited. A test judges each that reports no
@@ -28,6 +30,7 @@ _PARTS = (
 _EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
+_QUOTED = r"`\g<0>`"
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
     "gpucloud": ("", ("SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError", "failed_check", "print")),
@@ -64,7 +67,7 @@ def _done() -> Iterator[str]:
 
 def _said(messages) -> Iterator[tuple[str, str, str]]:
     for (reason, condition), same in groupby(messages, lambda item: (item.reason, item.condition)):
-        words = sorted({_COMMAND.sub(r"`\g<0>`", generic(item.words)) for item in same})
+        words = sorted({_COMMAND.sub(_QUOTED, generic(item.words)) for item in same})
         yield f"`{reason}`", condition, "<br>".join(f"• {one}" for one in words)
 
 
@@ -76,7 +79,7 @@ def _parts() -> Iterator[tuple[str, str]]:
         "CredentialError": "the Secret of an account",
         "ConfigError": "a kubeconfig",
     }
-    yield from dict.fromkeys((names[item.shown_by], _COMMAND.sub(r"`\g<0>`", item.words)) for item in texts(*names))
+    yield from dict.fromkeys((names[item.shown_by], _COMMAND.sub(_QUOTED, item.words)) for item in texts(*names))
 
 
 def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
@@ -86,5 +89,11 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
         for item in texts(*shown_by)
         if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
     )
-    shown = (_COMMAND.sub(r"`\g<0>`", item.words) if item.shown_by == "Finding" else item.words for item in found)
-    return dict.fromkeys(words for words in shown if not judge.is_framed(words))
+    return dict.fromkeys(map(_shown, (item for item in found if not judge.is_framed(item.words))))
+
+
+def _shown(item: Text) -> str:
+    """An error with the two parts apart, as they are printed."""
+    if item.do:
+        return f"{item.what}{ADVICE}{_COMMAND.sub(_QUOTED, item.do)}"
+    return _COMMAND.sub(_QUOTED, item.words) if item.shown_by == "Finding" else item.words

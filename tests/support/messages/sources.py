@@ -53,6 +53,7 @@ SHOWN = {
 # Under which name a text is looked for, where that is another one's own.
 ADVICE = " → "  # between what is the case and the advice of a finding
 EVENT = "Event"  # of a change or of a call that was accepted; a "Warning Event" tells of trouble
+_APART = "\0"  # between what is the case and what to do, while the text is read
 DONE = "done"  # a line on standard output that says what a verb of the plugin has done
 _SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
 # Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
@@ -98,6 +99,7 @@ FROM_ELSEWHERE = {
         "*rights.unlisted(facts.who, facts.namespace, unlisted)",
     ): "as rights.none_listed, which is read",
     ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
+    ("cli/plugin/entry.py", "printable(line)"): "what to do, of a PluginError, which is read where it is made",
     ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
     ("cli/plugin/verbs/create.py", "why"): "a PluginError of account_of",
     ("cli/plugin/verbs/reading.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",
@@ -131,11 +133,16 @@ INFORMS = ("everything that the account sees", "GpuVM/{name}: {configuration} in
 
 @dataclass(frozen=True)
 class Text:
-    """A text as the source spells it. ``place`` is the module, ``shown_by`` who is given it."""
+    """A text as the source spells it. ``place`` is the module, ``shown_by`` who is given it.
+
+    ``what`` and ``do`` are its two parts, of an error that is given them apart.
+    """
 
     place: str
     shown_by: str
     words: str
+    what: str = ""
+    do: str = ""
 
 
 def texts(*shown_by: str) -> list[Text]:
@@ -228,11 +235,32 @@ def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
     argument, frame = expression
     if (place, ast.unparse(argument)) in FROM_ELSEWHERE:
         return []
-    found = [
-        Text(place, "page" if words.count("\n") > 1 else name, _PROGRAM.sub("", " ".join(words.split())))
-        for words in read_for_callers(argument, frame)
-    ]
+    found = [_text(place, name, words) for words in read_for_callers(argument, frame)]
     return [text for text in found if text.words and not text.words.startswith(INFORMS)]
+
+
+def _text(place: str, name: str, words: str) -> Text:
+    what, _, do = (" ".join(part.split()) for part in words.partition(_APART))
+    whole = _PROGRAM.sub("", f"{what} {do}".strip())
+    return Text(place, "page" if words.count("\n") > 1 else name, whole, what if do else "", do)
+
+
+def _apart(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
+    """What an error of the plugin is given, as one text: what is the case, and after ``_APART`` what to do.
+
+    A class that derives from it may make both of what it is given, and hands them on to the class above.
+    """
+    given = {item.arg: item.value for item in node.keywords}
+    what, frame = (node.args[0] if node.args else given["what"]), Frame(scope)
+    meant = program.called(node, scope)
+    init = None if meant is None or meant.node.name == "PluginError" else _init(meant)
+    if init is not None:
+        frame = Frame(init, {name: (value, frame) for name, value in bound(node, init).items()})
+        above = next(one for one in init.nodes() if isinstance(one, ast.Call) and ast.unparse(one.func) == "super().__init__")
+        what, given = above.args[0], {item.arg: item.value for item in above.keywords}
+    if "do" not in given:
+        return what, frame
+    return ast.BinOp(ast.BinOp(what, ast.Add(), ast.Constant(_APART)), ast.Add(), given["do"]), frame
 
 
 def _finding(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
@@ -246,6 +274,8 @@ def _finding(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
 
 def _expression(node: ast.Call, scope: Scope, name: str) -> tuple[ast.expr, Frame] | None:
     """The text that a call is given; of a class that makes its text from what it is given, that."""
+    if "PluginError" in _family(node, scope):
+        return _apart(node, scope)
     meant = program.called(node, scope)
     if meant is not None and isinstance(meant.node, ast.ClassDef) and (made := _made(meant)) is not None:
         init, text = made
@@ -259,9 +289,15 @@ def _expression(node: ast.Call, scope: Scope, name: str) -> tuple[ast.expr, Fram
 
 def _made(meant: Scope) -> tuple[Scope, ast.expr] | None:
     """The initializer of a class and the f-string that it makes its text of; None if it takes the text as it is given."""
-    init = next((one for one in meant.nodes() if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
-    found = [node for node in ast.walk(init) if isinstance(node, ast.JoinedStr)] if init is not None else []
-    return (program.scope_of(init), found[0]) if found else None
+    init = _init(meant)
+    found = [node for node in init.nodes() if isinstance(node, ast.JoinedStr)] if init is not None else []
+    return (init, found[0]) if init is not None and found else None
+
+
+def _init(meant: Scope) -> Scope | None:
+    """The initializer of a class itself."""
+    found = next((one for one in meant.nodes() if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+    return None if found is None else program.scope_of(found)
 
 
 def _strange(node: ast.expr | None, scope: Scope, depth: int = 0) -> Iterator[str]:

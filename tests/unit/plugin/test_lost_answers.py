@@ -210,5 +210,5 @@ def test_what_never_left_was_not_made(plugin, monkeypatch):
 
     monkeypatch.setattr(transport.Transport, "request", request)
     code, _, err = plugin("snapshot", "train")
-    assert (code, err.count("\n"), "made" in err) == (1, 1, False)
-    assert "does not answer (Connection refused): check --context, --kubeconfig and your network, then try again." in err
+    assert (code, err.count("\n"), "made" in err) == (1, 2, False)
+    assert "does not answer (Connection refused).\nCheck --context, --kubeconfig and your network, then try again." in err

@@ -199,7 +199,7 @@ def test_how_long_a_server_asks_to_be_left_alone(said, pause):
 
 
 def test_silence_is_an_outage_too():
-    assert isinstance(UnansweredError("no answer", "try again."), TransientError)
+    assert isinstance(UnansweredError("no answer", do="Try again."), TransientError)
 
 
 WRONG_WORDS = [

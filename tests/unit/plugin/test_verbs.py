@@ -347,15 +347,16 @@ def test_a_refusal_is_one_sentence_with_what_to_do(api, plugin, status, says):
     assert says in err
 
 
-def test_no_cluster_is_one_sentence(plugin, tmp_path):
+def test_no_cluster_is_one_sentence_and_what_to_do(plugin, tmp_path):
     nowhere = tmp_path / "nowhere"
     nowhere.write_text(
         "{apiVersion: v1, kind: Config, current-context: a, users: [{name: a, user: {}}], "
         "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], contexts: [{name: a, context: {cluster: a, user: a}}]}"
     )
     code, _, err = plugin("status", kubeconfig=nowhere)
-    assert (code, len(err.splitlines())) == (1, 1)
-    assert "the cluster at http://127.0.0.1:1 does not answer" in err
+    what, do = err.splitlines()
+    assert (code, do) == (1, "Check --context, --kubeconfig and your network, then try again.")
+    assert "the cluster at http://127.0.0.1:1 does not answer" in what
 
 
 @pytest.mark.parametrize(

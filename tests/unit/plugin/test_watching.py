@@ -65,9 +65,9 @@ def test_a_page_is_drawn_after_each_look():
 
 
 def test_an_outage_keeps_the_page_and_is_told_above_it_once():
-    lost = UnansweredError("The cluster does not answer", "try again.")
+    lost = UnansweredError("The cluster does not answer", do="Try again.")
     pages = watched([Line("one")], lost, lost, [Line("two")])
-    told = ["The cluster does not answer: try again. The page below is older.", "", "one"]
+    told = ["The cluster does not answer. Try again. The page below is older.", "", "one"]
     assert pages == [["one"], told, told, ["two"]]
 
 

@@ -36,6 +36,12 @@ def pasteable(text: str) -> str:
     return marks.plain(_with_options(text))
 
 
+def pasteable_pieces(text: str) -> Iterator[str]:
+    """Yield the sentences of such a text, and each line of commands in it."""
+    for piece in marks.pieces(_with_options(text)):
+        yield marks.plain(piece.text).strip()
+
+
 def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
     """Return lines, still with marks, of which the same is true."""
     return (replace(line, text=_with_options(line.text)) for line in lines)

@@ -32,11 +32,11 @@ def main(argv: Sequence[str]) -> int:
         code = _dispatch(argv)
         sys.stdout.flush()
     except PluginError as error:
-        return _failed(str(error), error.code)
+        return _failed(error)
     except KeyboardInterrupt:
         if not REQUESTED.get():
             return ExitCode.INTERRUPTED
-        return _failed("interrupted; the operator still carries out what was requested.", ExitCode.INTERRUPTED)
+        return _failed(_interrupted())
     except BrokenPipeError:  # `... | head` is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more at its end
         return ExitCode.OK
@@ -46,8 +46,13 @@ def main(argv: Sequence[str]) -> int:
         if os.environ.get(DEBUG):
             raise
         words = f"{type(error).__name__}: {clean(str(error))}"
-        return _failed(f"it failed unexpectedly ({words}): please report this, with what {DEBUG}=1 shows.", ExitCode.FAILED)
+        return _failed(PluginError(f"it failed unexpectedly ({words}).", do=f"Report this, with what {DEBUG}=1 shows."))
     return code
+
+
+def _interrupted() -> PluginError:
+    see = f"See what comes of it: {marks.paste('kubectl gpucloud status')}"
+    return PluginError("interrupted; the operator still carries out what was requested.", ExitCode.INTERRUPTED, do=see)
 
 
 def function_of(verb: Verb) -> Callable[..., int]:
@@ -123,6 +128,9 @@ def _help(program: str = NAME, verb: Verb | None = None) -> int:
     return ExitCode.OK
 
 
-def _failed(text: str, code: ExitCode) -> int:
-    print(printable(f"{NAME}: {advice.pasteable(text)}"), file=sys.stderr)
-    return code.value
+def _failed(error: PluginError) -> int:
+    """Tell what is the case; then, on lines of their own, what to do and each command to paste."""
+    print(printable(f"{NAME}: {advice.pasteable(error.what)}"), file=sys.stderr)
+    for line in advice.pasteable_pieces(error.do):
+        print(printable(line), file=sys.stderr)
+    return error.code.value

@@ -25,16 +25,19 @@ MEANINGS = {
     ExitCode.TIMED_OUT: "--timeout passed before the objects were as asked",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; what was requested before is still carried out",
 }
-CHECK = "check --context, --kubeconfig and your network, then try again."
+CHECK = "Check --context, --kubeconfig and your network, then try again."
 REQUESTED: ContextVar[bool] = ContextVar("requested", default=False)  # whether this call has asked the operator for something
 
 
 class PluginError(Exception):
-    """What ends a verb. The text is one sentence for the user: what happened, to which object, what to do next."""
+    """What ends a verb. ``what``: what is the case, and with which object; ``do``: the way out. Both are whole sentences.
 
-    def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
-        super().__init__(message)
-        self.code = code
+    They are shown apart; as a text, which others quote, they are one after the other.
+    """
+
+    def __init__(self, what: str, code: ExitCode = ExitCode.FAILED, *, do: str = "") -> None:
+        super().__init__(f"{what} {do}".rstrip())
+        self.what, self.do, self.code = what, do, code
 
 
 class NotServedError(PluginError):
@@ -51,17 +54,17 @@ class TransientError(PluginError):
     ``pause``: how many seconds the server asks to be left alone.
     """
 
-    def __init__(self, message: str, pause: float = 0.0) -> None:
-        super().__init__(message)
+    def __init__(self, what: str, pause: float = 0.0, *, do: str = "") -> None:
+        super().__init__(what, do=do)
         self.pause = pause
 
 
 class UnansweredError(TransientError):
     """The cluster did not answer, or nothing that can be read.
 
-    ``sent`` is false where no request can have arrived.
+    ``why`` has no full stop; ``sent`` is false where no request can have arrived.
     """
 
-    def __init__(self, why: str, advice: str, *, sent: bool = True) -> None:
-        super().__init__(f"{why}: {advice}")
+    def __init__(self, why: str, *, do: str, sent: bool = True) -> None:
+        super().__init__(f"{why}.", do=do)
         self.why, self.sent = why, sent

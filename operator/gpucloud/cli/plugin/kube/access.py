@@ -57,7 +57,7 @@ class RefusedError(Exception):
 
     @property
     def is_unserved(self) -> bool:
-        """Whether the apiserver serves no such kind; it then answers with plain text, or names no object."""
+        """Whether the apiserver serves no such kind; it then answers with plain text, or without a name."""
         return self.status == 404 and not (self.reason == "NotFound" and self.named)
 
 

@@ -50,7 +50,7 @@ def _names_object(said: Mapping[str, Any]) -> bool:
 
 def unreadable(wanted: str) -> UnansweredError:
     """The error of an answer that is something else; a write that is answered so may have been carried out."""
-    return UnansweredError(f"the cluster's answer is not {wanted}; a proxy may have answered, or cut it", CHECK)
+    return UnansweredError(f"the cluster's answer is not {wanted}; a proxy may have answered, or cut it", do=CHECK)
 
 
 def the_object(key: Key, body: Mapping[str, Any]) -> Thing:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-RELOGIN = "correct the kubeconfig, or log in again."
+RELOGIN = "Correct the kubeconfig, or log in again."
 UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
 
 
@@ -61,7 +61,7 @@ class KubeApi:
         try:
             scheme, _, token = self._way.authorization.partition(" ")
         except ConfigError as error:
-            raise PluginError(f"{_no_login(self.host, error)}: {RELOGIN}") from None
+            raise PluginError(f"{_no_login(self.host, error)}.", do=RELOGIN) from None
         return token if scheme.lower() == "bearer" else ""
 
     def call(self, method: str, path: str, query: Mapping[str, str] | None = None, body: Any = None) -> dict[str, Any]:
@@ -83,10 +83,10 @@ class KubeApi:
         try:
             answer = self._way.request(method, target, sent, headers, min(self._seconds, self.until - time.monotonic()))
         except ConfigError as error:
-            raise UnansweredError(_no_login(self.host, error), RELOGIN, sent=False) from None
+            raise UnansweredError(_no_login(self.host, error), do=RELOGIN, sent=False) from None
         except (OSError, http.client.HTTPException) as error:
             why = f"the cluster at {self.host} does not answer ({cause(error)})"
-            raise UnansweredError(why, CHECK, sent=not isinstance(error, UNSENT)) from None
+            raise UnansweredError(why, do=CHECK, sent=not isinstance(error, UNSENT)) from None
         if not 200 <= answer.status < 300:
             raise answers.refused(answer)
         return answer.text
