@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuhost import HostOutcome
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
-from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
+from gpucloud.reconcile.facts import AccountFacts, Asked, Attempt, CallHistory, NamedSecret, Refusal, Verb
 from support.builders import NOW, START, an_object
 
 if TYPE_CHECKING:
@@ -96,6 +96,14 @@ class Kind:
     another_ordered: dict  # ... and we had ordered
     another_says: tuple[str, ...]
     marks_names: bool = True
+
+
+LAB = AccountFacts("lab", secret=NamedSecret("lab-key"))
+NEW_KEY = (
+    "kubectl create secret generic lab-key --namespace=team --from-file=apikey=FILE --dry-run=client -o yaml | "
+    "kubectl apply --server-side --force-conflicts -f -"
+)
+NEW_LOGIN = NEW_KEY.replace("--from-file=apikey=FILE", "--from-literal=username=NAME --from-file=password=FILE")
 
 
 def judge(row, plan):

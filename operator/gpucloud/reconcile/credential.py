@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gpucloud.kinds.common import OWN_ACCOUNT
+from gpucloud.kinds.meta import SERVER_SIDE_APPLY
+
+if TYPE_CHECKING:
+    from gpucloud.reconcile.facts import AccountFacts, NamedSecret
+
+WITHIN_A_MINUTE = "the operator reads it within a minute"
 
 # What to do about a name in a spec, while the namespaces that share the operator's own account are isolated; a clause.
 OWN_ACCOUNT_WAY_OUT = "use spec.accountRef, or ask for --own-account-sharing=Shared"
@@ -13,11 +21,25 @@ def described(account: str) -> str:
     return "operator's own credential" if account == OWN_ACCOUNT else f"credential of account {account!r}"
 
 
-def renew(account: str) -> str:
-    """Return what to do when the cloud refuses the credential."""
-    if account == OWN_ACCOUNT:
-        return "Ask the administrator to replace the operator's own credential."
-    return f"Update the Secret of account {account!r} in place (do not delete it)."
+def renew(account: AccountFacts, namespace: str, *, brief: bool = False) -> str:
+    """Return what to do when the cloud refuses the credential; of a Secret that is known it ends in a command.
+
+    ``brief``: not how soon that takes effect.
+    """
+    soon = "" if brief else f"; {WITHIN_A_MINUTE}"
+    if account.name == OWN_ACCOUNT:
+        return f"Ask the administrator to replace the operator's own credential{soon}."
+    if account.secret is None:
+        return f"Update the Secret of account {account.name!r} in place (do not delete it){soon}."
+    command = update_command(account.secret, namespace)
+    return f"Update Secret {account.secret.name!r} in place (do not delete it){soon}: {command}"
+
+
+def update_command(secret: NamedSecret, namespace: str) -> str:
+    """Return the command that writes another credential of the same kind into a Secret."""
+    content = "--from-literal=username=NAME --from-file=password=FILE" if secret.holds_login else "--from-file=apikey=FILE"
+    create = f"kubectl create secret generic {secret.name} --namespace={namespace} {content}"
+    return f"{create} --dry-run=client -o yaml | {SERVER_SIDE_APPLY} --force-conflicts -f -"
 
 
 def grant(account: str) -> str:

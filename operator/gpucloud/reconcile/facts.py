@@ -241,17 +241,26 @@ class Dependency:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSecret:
+    """The Secret that an account names, for commands in messages."""
+
+    name: str
+    holds_login: bool = False  # else an API key, or nothing that can be used
+
+
+@dataclass(frozen=True, slots=True)
 class AccountFacts:
     """Whose credential is used: the name to record in status, and the tenants whose records it has shown, nearly always one.
 
     ``clusters`` are those that the cloud has listed to it; empty while it has listed none. ``endpoint`` is the name of the one
-    that the credential is used at.
+    that the credential is used at. ``secret`` is None for the operator's own account.
     """
 
     name: str
     tenants: frozenset[str] = frozenset()
     clusters: tuple[str, ...] = ()
     endpoint: str | None = None
+    secret: NamedSecret | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +51,12 @@ def bracketed(words: str) -> str:
     return f" ({said})" if said else ""
 
 
+def followed(words: str, more: str) -> str:
+    """Return both in a row; a command that ends the first is parted from the second, so that it can be pasted."""
+    return f"{words} -- {more}" if words and _ENDS_IN_COMMAND.search(words) else f"{words} {more}".strip()
+
+
+_ENDS_IN_COMMAND = re.compile(r": kubectl (?:(?! -- ).)+$")
 NAMED = 5  # names in one message
 
 

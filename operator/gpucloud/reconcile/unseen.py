@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 RECHECK_SECONDS = 10.0
-READ_AGAIN = "The operator reads it again within a minute."
 
 # Causes that a person or another object must remove: reported at once if the resource was never seen.
 REFUSALS = frozenset(
@@ -92,7 +91,7 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
         case UnknownReason.ACCOUNT:
             return working(Reason.ACCOUNT_NOT_READY, found.detail, ready=unsure)
         case UnknownReason.REFUSED:
-            words = f"The cloud refuses the {whose}{detail}. {credential.renew(f.account.name)} {READ_AGAIN}"
+            words = f"The cloud refuses the {whose}{detail}. {credential.renew(f.account, f.meta.namespace)}"
             return stalled(Reason.CREDENTIALS_REFUSED, words)
         case UnknownReason.FORBIDDEN:
             words = f"The {whose} lacks the permission to list {noun}s{detail}. {credential.grant(f.account.name)}"

@@ -8,12 +8,22 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.accepted_absence import accepted_absence
-from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, Now, ResourceOwner, Unknown, UnknownReason
+from gpucloud.reconcile.facts import (
+    Absent,
+    AccountFacts,
+    CallHistory,
+    Limits,
+    NamedSecret,
+    Now,
+    ResourceOwner,
+    Unknown,
+    UnknownReason,
+)
 from gpucloud.reconcile.time_annotations import Said
 from support.builders import NOW, START, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
-from support.rows import Kind, Row, noted, tried
+from support.rows import LAB, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
 
 NO_ACCOUNT = (
     "No account: there is no GpuCloudAccount named 'default' in namespace 'team'. Create a GpuCloudAccount of that name."
@@ -110,6 +120,23 @@ def _sight(k):
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
             says=("account 'lab' (\"401\").", "Update the Secret of account 'lab' in place (do not delete it)"),
+        ),
+        "a refused credential of an account whose Secret is known: the command": Row(
+            "else a person looks up how a Secret is changed without deleting it",
+            {"found": Unknown(NOW, UnknownReason.REFUSED, "401"), "account": LAB},
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=("account 'lab' (\"401\").", "Secret 'lab-key' in place (do not delete it)", NEW_KEY),
+        ),
+        "a refused login of an account: the command of a login": Row(
+            "a key beside a login is no credential that can be used",
+            {
+                "found": Unknown(NOW, UnknownReason.REFUSED, "401"),
+                "account": replace(LAB, secret=NamedSecret("lab-key", holds_login=True)),
+            },
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=NEW_LOGIN,
         ),
         "a missing permission stalls a new object at once": Row(
             "a person must act: VPCs belong to a tenant's administrators",

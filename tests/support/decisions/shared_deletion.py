@@ -13,6 +13,7 @@ from gpucloud.reconcile.placement import moved_message
 from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, an_object
 from support.decisions.shared_announced import announced, announced_unlisted
+from support.decisions.shared_refused import refused
 from support.rows import OLD, Row, tried
 
 NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
@@ -316,6 +317,7 @@ def held(k):
             progress="Stalled",
             says=("Update the Secret of account 'lab' in place", "Retain"),
         ),
+        **refused(k),
         "a permission to list is granted before anything is given up": Row(
             f"Retain leaves the {k.noun} behind",
             k.leaving | {"found": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},

@@ -11,7 +11,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.order import TrackedOrder
 from support.builders import NOW, START, an_object, known
-from support.rows import LONG_KNOWN, OLD, WORDS, YOUNG, Row, noted, tried
+from support.rows import LAB, LONG_KNOWN, NEW_KEY, OLD, WORDS, YOUNG, Row, noted, tried
 
 AWAY = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
@@ -114,10 +114,10 @@ def orders(k):
         ),
         "a credential refused at the order calls a person": Row(
             "it was revoked in between",
-            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAUTHORIZED)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.UNAUTHORIZED), "account": LAB},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says="Update the account's Secret in place (do not delete it)",
+            says=("Update Secret 'lab-key' in place (do not delete it)", NEW_KEY),
         ),
         "an order that could not be sent waits": Row(
             "surely not carried out",

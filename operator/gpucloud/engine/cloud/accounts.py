@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.account_session import SessionDeps
     from gpucloud.kinds.common import AccountedStatus, CloudSpec
     from gpucloud.kinds.gpucloudaccount import AccountDefaults
-    from gpucloud.reconcile.facts import ObjectFacts
+    from gpucloud.reconcile.facts import NamedSecret, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
 SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
@@ -45,6 +45,7 @@ class Account:
     endpoint: str | None = None  # name of the one that the session is at
     names_endpoint: bool = False  # spec.endpoint is set; else it is the first --endpoint
     blocker: Dependency | None = None  # why nothing may be created with its credential
+    secret: NamedSecret | None = None  # None: of the operator's own account
     since: float = field(default=0.0, compare=False)  # when it began to use this session (mono)
 
 
@@ -257,6 +258,11 @@ class Accounts:
         return ResolvedAccount(AccountFacts(name), None, Unknown(since, cause, message), deleting)
 
 
+def describe_command(namespace: str, name: str) -> str:
+    """Return the command that shows an account's own conditions."""
+    return f"kubectl describe gpucloudaccount {name} --namespace={namespace}"
+
+
 def _missing(name: str, near: tuple[str, ...], *, correctable: bool) -> str:
     """Return what to do about an account that does not exist, with a space before it; ``correctable``: nothing was ordered."""
     if not correctable:
@@ -267,7 +273,8 @@ def _missing(name: str, near: tuple[str, ...], *, correctable: bool) -> str:
 
 
 def _facts(account: Account, session: AccountSession) -> AccountFacts:
-    return AccountFacts(account.name, session.learned.tenants, session.learned.clusters, account.endpoint)
+    learned = session.learned
+    return AccountFacts(account.name, learned.tenants, learned.clusters, account.endpoint, account.secret)
 
 
 def _other_endpoint(account: Account | None, used: str, recorded: str, namespace: str) -> str:
@@ -276,6 +283,6 @@ def _other_endpoint(account: Account | None, used: str, recorded: str, namespace
     if account is None:
         return f"the operator's own account is at {used!r} now. {first}"
     if account.names_endpoint:  # it waits for its last user before it is deleted, so it says itself what must go first
-        describe = f"kubectl describe gpucloudaccount {account.name} --namespace={namespace}"
+        describe = describe_command(namespace, account.name)
         return f"spec.endpoint of account {account.name!r} is {used!r}. Do as the account's condition Ready says: {describe}"
     return f"account {account.name!r} is at {used!r} now. {first}"

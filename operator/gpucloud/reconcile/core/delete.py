@@ -28,7 +28,7 @@ from gpucloud.reconcile.core.destruction import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan, first_plan
-from gpucloud.reconcile.text import listed
+from gpucloud.reconcile.text import followed, listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS, why_unseen
 
 if TYPE_CHECKING:
@@ -182,14 +182,14 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return Plan(pending=True)
     if unseen.cause in {UnknownReason.NOT_LISTED, UnknownReason.STATUS_LOST}:
         return meanwhile(f, _begun(f), refresh_after=failed.look_again_from(f, unseen))
-    way_out = _first_way_out(f, unseen.cause) + retain(f)
+    way_out = followed(_first_way_out(f, unseen.cause), retain(f))
     if f.never_ordered:
         way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent and is not undone. {let_go(f)}"
     if unseen.cause is UnknownReason.IMPLAUSIBLE:
         sure = f"If the {f.subject.noun} is really gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
-        way_out = f"{way_out} -- {sure}"
+        way_out = followed(way_out, sure)
     message = f"{why_unseen(f.subject.noun, unseen)} {way_out}"
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
@@ -224,10 +224,10 @@ def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
 def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
     """Return what makes the resource visible again, by the credential or the spec: Retain may leave a bill behind."""
     if cause is UnknownReason.UNPLACED and f.unset_place:
-        return f"Set exactly one of {f.unset_place}, so that it can be looked for. "
+        return f"Set exactly one of {f.unset_place}, so that it can be looked for."
     if cause is UnknownReason.REFUSED:
-        return f"{credential.renew(f.account.name)} "
-    return f"{credential.grant(f.account.name)} " if cause is UnknownReason.FORBIDDEN else ""
+        return credential.renew(f.account, f.meta.namespace, brief=True)
+    return credential.grant(f.account.name) if cause is UnknownReason.FORBIDDEN else ""
 
 
 def meanwhile(

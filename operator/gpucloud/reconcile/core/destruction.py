@@ -14,6 +14,7 @@ from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.plugin_command import retain_command
+from gpucloud.reconcile.text import followed
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, LONGEST_RESEND_SECONDS
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def set_retain(f: CloudFacts[Any, Any, Any]) -> str:
 
 def refused(f: CloudFacts[Any, Any, Any], said: Verdict, way_out: str | None = None) -> Verdict:
     """Return the verdict of a refused destroying call, with the advice for a deletion; by default to retain the resource."""
-    words = f"{said.message} {retain(f) if way_out is None else way_out}"
+    words = followed(said.message, retain(f) if way_out is None else way_out)
     make = stalled if said.progress is Progress.STALLED else working
     return make(Reason.DELETION_BLOCKED, words)
 

@@ -21,7 +21,7 @@ from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import misnamed
+from gpucloud.reconcile.text import followed, misnamed
 from gpucloud.spelling import question
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         way_out = (
             f"To give up such a {f.subject.noun}, delete this object with spec.deletion.policy: Retain, and create it again."
         )
-        verdict = replace(verdict, message=f"{verdict.message}{failed.status_lost(f)} {way_out}")
+        verdict = replace(verdict, message=followed(verdict.message, f"{failed.status_lost(f)} {way_out}".strip()))
     refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
     return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=unseen.recheck_at(f, f.found))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.facts import Dependency, Readiness
+from gpucloud.kinds.gpucloudaccount import CredentialKind
+from gpucloud.reconcile.facts import Dependency, NamedSecret, Readiness
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -18,6 +19,11 @@ WANTED_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a Secret 
 def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
     """Whether the Secret was read and has exactly one credential."""
     return secret is not None and secret.kind is not None and not secret.flaw
+
+
+def named(name: str, secret: SecretFacts | None) -> NamedSecret:
+    """Return what the messages of the account's objects say of its Secret."""
+    return NamedSecret(name, secret is not None and secret.kind is CredentialKind.LOGIN)
 
 
 def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.gpucloudaccount import CredentialKind
-from gpucloud.kinds.meta import SERVER_SIDE_APPLY, Reason
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import credential
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, shown_tenant
-from gpucloud.reconcile.gpucloudaccount.secret import usable
+from gpucloud.reconcile.gpucloudaccount.secret import named, usable
 from gpucloud.reconcile.text import either, listed, quoted
 from gpucloud.spelling import suggestion
 
@@ -129,10 +130,7 @@ def connected(f: AccountStateFacts) -> Verdict:
 
 def _update(f: AccountStateFacts) -> str:
     """Return the command that writes another credential of the same kind into the account's Secret."""
-    login = f.secret is not None and f.secret.kind is CredentialKind.LOGIN
-    content = "--from-literal=username=NAME --from-file=password=FILE" if login else "--from-file=apikey=FILE"
-    create = f"kubectl create secret generic {f.spec.secret_ref.name} --namespace={f.meta.namespace} {content}"
-    return f"{create} --dry-run=client -o yaml | {SERVER_SIDE_APPLY} --force-conflicts -f -"
+    return credential.update_command(named(f.spec.secret_ref.name, f.secret), f.meta.namespace)
 
 
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:

@@ -21,6 +21,7 @@ from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable
 from gpucloud.reconcile.gpuvm.waiting import ordering, queue
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.text import followed
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -150,7 +151,7 @@ def _send(
     if attempt is not None and attempt.refusal is not None and attempt.asked == f.asked and not _may_queue(f, attempt):
         said = failed.verdict(f, attempt)  # which stands until the call succeeds: Ready does not change to and fro
     if attempt is not None and operation.verb is not PowerVerb.RESTART and _unanswered_for(f, attempt, operation) > 0:
-        said = replace(said, message=f"{said.message} {_without_effect(verb, vm.record)}")
+        said = replace(said, message=followed(said.message, _without_effect(verb, vm.record)))
     if vm.as_of < needed:
         return plan_status(f, said, refresh_after=needed, **changes)
     return plan_action(f, verb, said, **changes)

@@ -7,7 +7,7 @@ import pytest
 from gpucloud.cloud.options import ApiKey
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.kinds.meta import SECRET_FINALIZER
-from gpucloud.reconcile.facts import UnknownReason
+from gpucloud.reconcile.facts import NamedSecret, UnknownReason
 from support.accountrig import ENDPOINTS, FORBIDDEN, PROVEN
 from support.fakes import DOWN, SECRET_WORDS, a_secret
 from support.ordered import NOT_ORDERED
@@ -53,6 +53,15 @@ async def test_a_failing_read_takes_no_session_away(rig, error):
     with pytest.raises(KubeError):
         await rig.facts()
     assert rig.account().session is session
+
+
+async def test_an_object_knows_which_secret_its_account_names(rig):
+    """For the command that updates it when the cloud refuses what it holds."""
+    rig.put().holds("a")
+    await rig.facts()
+    rig.reconcilers.put("GpuVM", status=NOT_ORDERED)
+    facts = await rig.reconcilers.facts("GpuVM")
+    assert facts.account.secret == NamedSecret("key", holds_login=False)
 
 
 async def test_a_secret_becomes_a_session(rig):

@@ -10,7 +10,7 @@ import structlog
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.cloud.accounts import Account
+from gpucloud.engine.cloud.accounts import Account, describe_command
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
 from gpucloud.engine.kinds.gpucloudaccount.sharing import SecretSharing
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -31,7 +31,7 @@ from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.existence import needs_credential
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
-from gpucloud.reconcile.gpucloudaccount.secret import blocker
+from gpucloud.reconcile.gpucloudaccount.secret import blocker, named
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class GpuCloudAccountReconciler:
         """
         spec, meta = stored.spec, stored.meta
         if spec is None:
-            self._explain(stored, f"its spec cannot be read. What is wrong: {_describe(meta)}")
+            self._explain(stored, f"its spec cannot be read. What is wrong: {describe_command(meta.namespace, meta.name)}")
             return Unreadable(reading(self._deps.clock), KIND, meta, stored.status, stored.flaw)
         try:
             secret, credential, trouble = await self._secret(stored, spec)
@@ -133,8 +133,8 @@ class GpuCloudAccountReconciler:
             raise
         if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
-        endpoint = self._endpoint(spec)
-        session = self._session(stored, endpoint, credential, secret, blocker(spec.secret_ref.name, secret, trouble))
+        blocked = blocker(spec.secret_ref.name, secret, trouble)
+        session = self._session(stored, self._endpoint(spec), credential, secret, blocked)
         return self._facts(stored, spec, secret, trouble, session)
 
     def decide(self, facts: Facts) -> Plan[GpuCloudAccountStatus]:
@@ -205,8 +205,8 @@ class GpuCloudAccountReconciler:
         except KubeError as error:
             if error.status != 403:
                 raise
-            words = f"The operator may not read Secret {name!r}: grant its ServiceAccount the verb get on secrets"
-            return None, None, f"{words} in namespace {namespace!r}."
+            grant = f"grant its ServiceAccount the verb get on secrets in namespace {namespace!r}"
+            return None, None, f"The operator may not read Secret {name!r}: {grant}."
         if found is None:
             return None, None, ""
         meta, credential, flaw = found["metadata"], None, ""
@@ -254,8 +254,9 @@ class GpuCloudAccountReconciler:
         current = before.session if before is not None else None
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
-            words = f"it needs Secret {name!r} with a credential that can be used. What is wrong: {_describe(meta)}"
-            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", blocker)
+            describe = describe_command(meta.namespace, meta.name)
+            words = f"it needs Secret {name!r} with a credential that can be used. What is wrong: {describe}"
+            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", blocker, secret)
             return current
         label = _label(meta.namespace, meta.name)
         session = deps.sessions.open(deps.endpoints[endpoint], credential, label)
@@ -265,7 +266,7 @@ class GpuCloudAccountReconciler:
                 deps.sessions.leave(current, label)
                 note = "The Secret holds another credential now; it is in use from here on."
                 deps.record(meta, Event(Reason.CREDENTIAL_CHANGED, note, "Rotate", always=True))
-        self._put(stored, session, "", blocker)
+        self._put(stored, session, "", blocker, secret)
         return session
 
     def _start_session(self, stored: GpuCloudAccount, session: AccountSession, secret: SecretFacts | None) -> None:
@@ -276,21 +277,26 @@ class GpuCloudAccountReconciler:
         session.learn_tenant()
 
     def _put(
-        self, stored: GpuCloudAccount, session: AccountSession | None, trouble: str, blocker: Dependency | None = None
+        self,
+        stored: GpuCloudAccount,
+        session: AccountSession | None,
+        trouble: str,
+        blocker: Dependency | None = None,
+        secret: SecretFacts | None = None,
     ) -> None:
         meta, spec = stored.meta, stored.spec
-        defaults = spec.defaults if spec is not None else None
         account = Account(
             meta.name,
             session,
             trouble,
             deleting=meta.deleting,
-            defaults=defaults,
+            defaults=None if spec is None else spec.defaults,
             tenant=stored.status.tenant,
             uid=meta.uid,
             blocker=blocker,
             endpoint=None if spec is None else self._endpoint(spec),
             names_endpoint=spec is not None and spec.endpoint is not None,
+            secret=None if spec is None else named(spec.secret_ref.name, secret),
         )
         if self._deps.accounts.put(meta.namespace, account):
             self._wake_users(meta.namespace, meta.name)
@@ -389,8 +395,3 @@ def _learned(session: AccountSession, wall: Any) -> dict[str, Any]:
         "allowed": frozenset(learned.allowed),
         "token_expires_at": None if expires is None else wall + timedelta(seconds=int(expires)),
     }
-
-
-def _describe(meta: ObjectFacts) -> str:
-    """Return the command that shows an account's own conditions."""
-    return f"kubectl describe gpucloudaccount {meta.name} --namespace={meta.namespace}"
