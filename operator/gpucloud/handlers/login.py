@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("gpucloud.login")
 
 NoCluster = kopf.LoginError  # what ``connect`` raises, for those who do not know kopf
-# By what a user of a kubeconfig logs in, or acts, and what kopf does not read: without it the user would be somebody else, who
+_DEFAULT = "~/.kube/config"
+# By what a user of a kubeconfig logs in, or acts, and what is not read here: without it the user would be somebody else, who
 # may do more, or nobody.
 UNREAD = ("as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "exec", "tokenFile")
 
@@ -61,30 +62,62 @@ def context() -> str:
     return _current(_documents())
 
 
-def _by_kubeconfig(**given: Any) -> kopf.ConnectionInfo | None:
+def _by_kubeconfig(*, settings: kopf.OperatorSettings, **_: Any) -> kopf.ConnectionInfo | None:
+    """Not by kopf's own reading: for kopf an empty ``current-context`` is one, where kubectl takes that of the next file."""
+    if not os.environ.get("KUBECONFIG") and not Path(_DEFAULT).expanduser().exists():
+        return None
     try:
-        found = kopf.login_with_kubeconfig(**given)
-        user = _user() if found is not None else {}
+        documents = _documents()
+        context = _first(documents, "contexts", _current(documents))["context"]
+        cluster = _first(documents, "clusters", context["cluster"])["cluster"]
+        user = _first(documents, "users", context["user"]).get("user") or {}
+        found = _connection(context, cluster, user, settings)
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"there is no file {error.filename}, which KUBECONFIG names: set it to one that exists"
         ) from None
-    except (AttributeError, KeyError, TypeError, UnicodeDecodeError, yaml.YAMLError):  # kopf checks no forms
+    except (AttributeError, KeyError, TypeError, UnicodeDecodeError, yaml.YAMLError):  # nobody has checked the forms
         raise NoCluster(
             "the kubeconfig cannot be used: its current context, or what that names, is missing or of another form; correct it"
         ) from None
     unread = next((name for name in UNREAD if user.get(name)), None)
     if unread is not None:
         raise NoCluster(
-            f"the user of context {_current(_documents())!r} has {unread!r}, which this program does not read: give the user a "
+            f"the user of context {_current(documents)!r} has {unread!r}, which this program does not read: give the user a "
             "token or a client certificate, or choose another context"
         )
     return found
 
 
+def _connection(
+    context: Mapping[str, Any], cluster: Mapping[str, Any], user: Mapping[str, Any], settings: kopf.OperatorSettings
+) -> kopf.ConnectionInfo:
+    """As kopf makes it. What is given as data counts before a path, as for kubectl; kopf refuses both at once."""
+
+    def path(where: Mapping[str, Any], name: str) -> str | None:
+        return None if where.get(f"{name}-data") else where.get(name)
+
+    return kopf.ConnectionInfo(
+        server=cluster["server"],
+        ca_path=path(cluster, "certificate-authority"),
+        ca_data=cluster.get("certificate-authority-data"),
+        insecure=cluster.get("insecure-skip-tls-verify"),
+        certificate_path=path(user, "client-certificate"),
+        certificate_data=user.get("client-certificate-data"),
+        private_key_path=path(user, "client-key"),
+        private_key_data=user.get("client-key-data"),
+        username=user.get("username"),
+        password=user.get("password"),
+        token=user.get("token"),
+        default_namespace=context.get("namespace"),
+        proxy_url=cluster.get("proxy-url"),
+        trust_env=settings.networking.trust_env,
+    )
+
+
 def _documents() -> list[Mapping[str, Any]]:
     """Return the kubeconfigs, in the order in which they count."""
-    named = (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep)
+    named = (os.environ.get("KUBECONFIG") or _DEFAULT).split(os.pathsep)
     texts = [Path(path.strip()).expanduser().read_text(encoding="utf-8") for path in named if path.strip()]
     return [yaml.safe_load(text) or {} for text in texts]
 
@@ -93,14 +126,14 @@ def _current(documents: list[Mapping[str, Any]]) -> str:
     return str(next((found for one in documents if (found := one.get("current-context"))), ""))
 
 
-def _user() -> Mapping[str, Any]:
-    """Return the user of the current context."""
-    documents = _documents()
-    chosen = _first(documents, "contexts", _current(documents)).get("context") or {}
-    user: Mapping[str, Any] = _first(documents, "users", chosen.get("user")).get("user") or {}
-    return user
-
-
 def _first(documents: list[Mapping[str, Any]], section: str, name: object) -> Mapping[str, Any]:
-    """Return the first entry of this name."""
-    return next((item for one in documents for item in one.get(section) or () if item["name"] == name), {})
+    """Return the first entry of this name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    for item in (item for one in documents for item in one.get(section) or ()):
+        if item["name"] == name:
+            found: Mapping[str, Any] = item
+            return found
+    raise KeyError(name)

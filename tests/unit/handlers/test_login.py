@@ -87,6 +87,37 @@ def test_of_several_kubeconfigs_the_first_counts(kubeconfigs):
     assert (connect().server, connect().token, context()) == ("https://cluster.example", "made-up", "here")
 
 
+ANOTHER = a_kubeconfig({"token": "other"}, contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}])
+
+
+@pytest.mark.parametrize(
+    ("first", "why"),
+    [
+        ({"current-context": ""}, "as tools write it that keep each cluster in a file of its own"),
+        ({"current-context": None}, "as good as none"),
+        ({}, "none"),
+        ("", "an empty file"),
+        ({"current-context": "", "contexts": None, "clusters": None, "users": []}, "nothing but names of sections"),
+    ],
+)
+def test_an_empty_current_context_leaves_it_to_the_next_kubeconfig(kubeconfigs, first, why):
+    kubeconfigs(first, {**ANOTHER, "current-context": "there"})
+    assert (connect().server, connect().token, context()) == ("https://cluster.example", "other", "there"), why
+
+
+def test_data_counts_before_a_path(kubeconfigs):
+    both = {"certificate-authority": "/nowhere", "certificate-authority-data": "bWFkZSB1cA=="}
+    kubeconfigs(a_kubeconfig(clusters=[{"name": "c", "cluster": {"server": "https://cluster.example", **both}}]))
+    assert (connect().ca_path, connect().ca_data) == (None, both["certificate-authority-data"])
+
+
+def test_without_any_kubeconfig_there_is_no_cluster(monkeypatch, tmp_path):
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(NoCluster, match="set KUBECONFIG"):
+        connect()
+
+
 @pytest.mark.parametrize(
     ("environ", "leads", "why"),
     [
