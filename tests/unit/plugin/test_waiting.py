@@ -1,5 +1,6 @@
 """When a wait ends, and how."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -109,6 +110,16 @@ def test_a_wait_outlasts_the_verdict_on_a_key_that_was_replaced(api, plugin, mon
     code, out, err = plugin("wait", "gvm/early")
     assert (code, out) == (0, "GpuVM/early: ready (Running: early is Running.)\n")
     assert "Waiting for a valid credential of GpuCloudAccount/mine. CredentialsRefused: early is CredentialsRefused." in err
+
+
+def test_a_key_that_stays_wrong_ends_a_wait_long_before_its_timeout(api, plugin, monkeypatch):
+    api.add(a_body("GpuVM", "early", "Stalled", REFUSED, spec=MINE))
+    looks, began = [], time.monotonic()
+    monkeypatch.setattr("time.monotonic", lambda: began + 30.0 * len(looks))
+    monkeypatch.setattr("time.sleep", looks.append)
+    code, out, _ = plugin("wait", "gvm/early", "--timeout", "30m")
+    assert (code, out) == (3, "GpuVM/early: failed: CredentialsRefused: early is CredentialsRefused.\n")
+    assert len(looks) == 3, "90 seconds: the operator reads a new key within a minute"
 
 
 def test_a_wait_in_vain_for_an_account_says_what_it_waited_for(api, plugin):

@@ -159,7 +159,7 @@ VERBS: dict[str, Verb] = {
         summary="Wait until objects are ready, or gone; stop at once when one of them is Stalled.",
         about="Progress is shown on standard error, the outcome of each object on standard output. The exit code is 0 when all "
         "are as wanted, 3 when one will not get there without a person, 4 when the time is over. An object that needs a valid "
-        "account or Secret is waited for, since what it shows may be older than a correction.",
+        "account or Secret is given 90 seconds, since what it shows may be older than a correction.",
         takes=(
             _ANY,
             Parameter(

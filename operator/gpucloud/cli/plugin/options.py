@@ -103,8 +103,8 @@ WAIT = Parameter(
     names=("--wait",),
     takes_value=False,
     default=False,
-    help="Wait until it is done; stops at once when the object is Stalled, unless it needs a valid account or Secret. A paused "
-    "VM is refused.",
+    help="Wait until it is done; stops at once when the object is Stalled (after 90 seconds if it needs a valid account or "
+    "Secret). A paused VM is refused.",
 )
 TIMEOUT = Parameter(
     key="timeout",

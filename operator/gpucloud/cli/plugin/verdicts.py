@@ -69,6 +69,7 @@ class Aim:
     goal: Goal
     uids: Mapping[Key, str]
     request: Request | None = None
+    is_patient: bool = True  # an account or Secret that an object needs may have been put right just before
 
 
 def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
@@ -87,21 +88,23 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         )
     if aim.goal is Goal.GONE:
         held = how is Standing.STALLED and item.deleting is not None
-        if held and _awaited(item):
+        if held and aim.is_patient and _awaited(item):
             return _awaiting(item, words)
         return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how, is_undeleted=item.deleting is None)
-    return _judge_ready(item, aim.request, words)
+    return _judge_ready(item, aim, words)
 
 
-def _judge_ready(item: Thing, request: Request | None, words: str) -> Verdict:
+def _judge_ready(item: Thing, aim: Aim, words: str) -> Verdict:
     how = standing(item)
     if item.deleting is not None:
         return Verdict(
             Outcome.FAILED, f"it is being deleted; when it is gone, create it again if you still want it: {words}", how
         )
-    if request is not None and _is_open(request, item, how):
+    if aim.request is not None and _is_open(aim.request, item, how):
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
-    return _awaiting(item, words) if _awaited(item) else Verdict(ENDS.get(how, Outcome.PENDING), words, how)
+    if aim.is_patient and _awaited(item):
+        return _awaiting(item, words)
+    return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
 
 
 def _awaiting(item: Thing, words: str) -> Verdict:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 LAST_SECONDS = 2.0
+CORRECTION_SECONDS = 90.0  # an account's Secret is read again within a minute, and its objects are told
 NOTHING: Mapping[Key, str] = MappingProxyType({})
 
 
@@ -39,11 +40,14 @@ def wait(look: Look, aim: Aim, timeout: float, suggested: Mapping[Key, str] = NO
 
     ``suggested`` ends the line of an object that was not there: whether another name was meant.
     """
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
+    deadline = began + timeout
     verdicts: Mapping[Key, Verdict] = {key: Verdict(Outcome.PENDING, "") for key in aim.uids}
     with _view() as view:
         while True:
-            verdicts, asked = _looked(partial(look, look_seconds(deadline - time.monotonic())), aim, verdicts)
+            now = time.monotonic()
+            patient = replace(aim, is_patient=now < began + CORRECTION_SECONDS)
+            verdicts, asked = _looked(partial(look, look_seconds(deadline - now)), patient, verdicts)
             code = total(verdicts, timed_out=time.monotonic() >= deadline)
             view.update(verdicts)
             if code is not None:
