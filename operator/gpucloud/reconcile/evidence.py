@@ -167,7 +167,7 @@ def _was_never_made(tracked: TrackedOrder, found: Present[object], proofs: Proof
 def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: float, first_seen: float) -> TrackedOrder:
     seen_id, (match, tracked) = id_of(found), _judged(tracked, found, proofs, first_seen)
     if match is Match.REPLACED:
-        tracked = after_event(tracked, OrderEvent.REPLACED, now)
+        tracked = after_event(tracked, _end_by_another(tracked), now)
     if match is not Match.SAME and (tracked.state not in {OrderState.LOST, OrderState.GONE} or not proofs.adoptable):
         return tracked
     settled = tracked.sightings.without_doubt()
@@ -184,9 +184,23 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     elif proofs.adoptable and tracked.state is not OrderState.DESTROYING:
         origin = Origin.ADOPTED
     else:  # what is being destroyed is there still
-        return taken if tracked.state is OrderState.DESTROYING else after_event(tracked, OrderEvent.NAME_TAKEN, now)
+        return taken if tracked.state is OrderState.DESTROYING else _taken_by_another(tracked, seen_id, proofs, now)
     seen = _with_id(_seen(taken, found, proofs, now, origin), seen_id)
     return seen if origin is Origin.CREATED else _adopted(seen, tracked, proofs)
+
+
+def _taken_by_another(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs, now: float) -> TrackedOrder:
+    """Return the order when a listing shows the name, and no order can have made what has it: nor can one that follows."""
+    if proofs.unique_id and seen_id is not None:
+        tracked = replace(tracked, others=tracked.others | {seen_id})
+    return after_event(tracked, OrderEvent.NAME_TAKEN, now)
+
+
+def _end_by_another(tracked: TrackedOrder) -> OrderEvent:
+    """Return what it means that another has the name: an order made nothing if nothing told that it was carried out."""
+    order = tracked.order
+    unnamed = order is not None and order.cloud_id is None and order.state is OrderState.UNCLEAR
+    return OrderEvent.MISSING if unnamed else OrderEvent.REPLACED
 
 
 def _adopted(seen: TrackedOrder, before: TrackedOrder, proofs: Proofs) -> TrackedOrder:
@@ -260,6 +274,12 @@ def replaced_from(tracked: TrackedOrder, grace: float, first_seen: float) -> flo
     return max(known, doubted + grace, missing_from(tracked, grace, first_seen))
 
 
+def is_anothers_id(tracked: TrackedOrder, seen_id: str | None) -> bool:
+    """Whether a unique id is another's: the record has a different one, or it had the name before the order."""
+    recorded = None if tracked.order is None else tracked.order.cloud_id
+    return seen_id is not None and (seen_id in tracked.others or bool(recorded and recorded != seen_id))
+
+
 def _renumbered(tracked: TrackedOrder, as_of: float, grace: float, first_seen: float) -> tuple[Match, TrackedOrder]:
     """What a listing that shows another unique id means: another's, if a later one agrees."""
     sightings = tracked.sightings
@@ -275,7 +295,7 @@ def _judged(tracked: TrackedOrder, found: Present[object], proofs: Proofs, first
     order, seen_id = tracked.order, id_of(found)
     if order is None or not may_exist(order):
         return Match.SAME, tracked
-    if proofs.unique_id and order.cloud_id and seen_id and seen_id != order.cloud_id:
+    if proofs.unique_id and is_anothers_id(tracked, seen_id):
         return _renumbered(tracked, found.as_of, proofs.grace, first_seen)
     if proofs.marked or proofs.unique_id or order.state not in {OrderState.SEEN, OrderState.DESTROYING}:
         return Match.SAME, tracked

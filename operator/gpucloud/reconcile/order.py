@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, DestroyingPurpose, Order, OrderState
+from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, DestroyingPurpose, Order, OrderState, Origin
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.continuity import Sightings
 from gpucloud.reconcile.ownership import record_id
@@ -53,6 +53,7 @@ class TrackedOrder:
     untouched: bool = False  # being destroyed, and this process knows that no destroying call was carried out
     announced: DestroyingCall | None = None  # by this process, and certainly not carried out: it may be sent, however old
     adopted_from: TrackedOrder | None = None  # the order before an adoption that no status has recorded yet
+    others: frozenset[str] = frozenset()  # unique ids that had the name before the order: it made none of them
 
     @property
     def state(self) -> OrderState:
@@ -159,7 +160,15 @@ def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:
     if not may_be_recorded(base.state):
         raise ValueError(f"an order that is {base.state} is not recorded anew")
     earlier_unclear = tracked.earlier_unclear or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
-    return TrackedOrder(order, now, recorded=now, earlier_unclear=earlier_unclear)
+    others = tracked.others | _adopted_id(base)
+    return TrackedOrder(order, now, recorded=now, earlier_unclear=earlier_unclear, others=others)
+
+
+def _adopted_id(order: Order) -> frozenset[str]:
+    """Return the unique id of what was adopted: no order made it. A VM's or snapshot's id is its name, and says nothing."""
+    if order.origin is not Origin.ADOPTED or order.cloud_id in {None, order.name}:
+        return frozenset()
+    return frozenset(filter(None, (order.cloud_id,)))
 
 
 def answered(
@@ -177,8 +186,10 @@ def answered(
     object can bear it says that an earlier order was carried out. ``final_for`` is the generation for which a refusal is final.
     """
     if refusal is None:
-        moved = after_event(tracked, OrderEvent.ANSWERED, now)
-        return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=placed.changes()))
+        moved, made = after_event(tracked, OrderEvent.ANSWERED, now), placed
+        if placed.cloud_id in tracked.others:  # a cloud may answer with what has the name already
+            made = placed._replace(cloud_id=None)
+        return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=made.changes()))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
         moved = after_event(tracked, OrderEvent.UNANSWERED, now)

@@ -86,7 +86,8 @@ TRANSITIONS: dict[tuple[OrderState, OrderEvent], Transition] = {
     (S.UNCLEAR, E.MISSING): Transition(
         S.REFUSED,
         f"never made: both listings began a grace after the call; {ACCEPTED_GRACES} after a 2xx answer that cannot be read, or "
-        "after a record was taken over; once a listing has shown the chosen name, every listing lacks it for a grace, too",
+        "after a record was taken over; once a listing has shown the chosen name, every listing lacks it for a grace, too. "
+        "What listings showed under the name before the order, told by its unique id, is not it",
     ),
     (S.UNCLEAR, E.REPLACED): Transition(S.LOST, _RENUMBERED),
     (S.REFUSED, E.RECORDED): Transition(S.INTENDED, _NAME_FREE),

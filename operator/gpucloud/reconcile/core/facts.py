@@ -369,9 +369,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return being_made or self.tracked.sightings.in_doubt or self.differs(found)
 
     def differs(self, found: Present[R]) -> bool:
-        """Whether this listing shows another id than the record, though something may stand for it."""
-        recorded, seen = self.order.cloud_id if self.order is not None else None, evidence.id_of(found)
-        other = self.subject.unique_id and recorded is not None and seen is not None and recorded != seen
+        """Whether this listing shows another's id, though something of this object may stand in the cloud."""
+        other = self.subject.unique_id and evidence.is_anothers_id(self.tracked, evidence.id_of(found))
         return other and orders.may_exist(self.order)
 
     def attempt(self, verb: Verb) -> Attempt | None:

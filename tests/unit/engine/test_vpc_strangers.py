@@ -1,0 +1,98 @@
+"""Histories of a GpuVpc whose name is another's: the cloud gives no id twice, so what stood before an order is not of it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from support.fakes import FakeCloud
+from support.orderrig import KEY, VPC, history_over
+
+pytestmark = pytest.mark.looptime
+THEIRS = {"id": "5", "name": "acme-train", "cluster": "Msc1", "tenancyName": "acme"}
+
+
+class NamedCloud(FakeCloud):
+    """Has somebody else's VPC of the name, which its listings lack for a while, and makes no second one."""
+
+    def __init__(self):
+        super().__init__()
+        self.vpcs = {"5": THEIRS}
+        self.hides = False
+        self.world(KEY)
+
+    async def handle_async_request(self, request):
+        operation, here = request.url.path.rsplit("/", 1)[1], self.worlds[KEY]
+        if operation == "DestroyVpc":
+            self.vpcs.pop(request.url.params["Id"], None)
+            here[operation] = {"status": "accepted"}
+        here["GetVpcs"] = [VPC] if self.hides else [VPC, *self.vpcs.values()]
+        return await super().handle_async_request(request)
+
+
+it = history_over(NamedCloud, "GpuVpc")
+
+
+ANSWERS = {
+    "the cloud reports what stands as an error": 500,
+    "no answer says that the name is taken": 503,
+    "it says so, which is a certain refusal": 409,
+    "it answers with what stands already": THEIRS,
+}
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+async def test_a_vpc_that_had_the_name_before_the_order_is_not_of_it(it, answer, restarted):
+    """Two partial listings lacked it, and an order was sent: it was called Ready, and destroyed with the object."""
+    await it.apply()
+    await it.until(lambda: it.ready == "False/Conflict")
+    if restarted:
+        await it.start()
+        await asyncio.sleep(5)
+    it.cloud.refuse("CreateVpc", answer)
+    it.cloud.hides = True
+    await it.until(lambda: it.cloud.asked("CreateVpc"), 100)
+    it.cloud.hides = False
+    await it.until(lambda: it.ready == "False/Conflict", 400)
+    assert "True/Available" not in seen(it)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == (["5"], [])
+
+
+async def test_a_vpc_that_was_adopted_is_not_of_an_order_that_follows(it):
+    """The spec allows that no more, listings lack it for a grace, and the order for one of its own has no clear answer."""
+    await it.start(own_account_sharing="Shared")
+    await it.apply(adoption="IfExists")
+    await it.until(lambda: it.ready == "True/Adopted")
+    it.change(spec={"adoption": "Never"})
+    it.cloud.refuse("CreateVpc", 500)
+    it.cloud.hides = True
+    await it.until(lambda: it.cloud.asked("CreateVpc"), 600)
+    it.cloud.hides = False
+    await it.until(lambda: it.ready == "False/Conflict", 400)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == (["5"], [])
+
+
+async def test_what_the_order_made_beside_it_is_ours(it):
+    """Theirs is gone, and the order without a clear answer was carried out: its id is a new one."""
+    await it.apply()
+    await it.until(lambda: it.ready == "False/Conflict")
+    it.cloud.refuse("CreateVpc", 500)
+    it.cloud.vpcs.clear()
+    await it.until(lambda: it.cloud.asked("CreateVpc"), 100)
+    it.cloud.vpcs["6"] = THEIRS | {"id": "6"}
+    await it.until(lambda: it.ready == "True/Available", 60)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert it.cloud.vpcs == {}
+
+
+def seen(it):
+    """What Ready said in each status that was written."""
+    conditions = [one for status in it.kube.statuses for one in status.get("conditions", ()) if one["type"] == "Ready"]
+    return {f"{one['status']}/{one['reason']}" for one in conditions}
