@@ -51,12 +51,28 @@ def _endpoint(item: str) -> str:
     """Return NAME=URL if the URL is an address and nothing else, and a credential may be sent to it."""
     name, _, url = item.partition("=")
     if not name or not is_base_url(url):
-        correction = f": write default={item}" if is_base_url(item) else ""
-        raise ValueError(f"expected NAME=https://HOST[:PORT][/PATH], not {without_userinfo(item)!r}{correction}")
+        raise ValueError(f"expected NAME=https://HOST[:PORT][/PATH], not {without_userinfo(item)!r}{_correction(item)}")
     parts = urlsplit(url)
     if not may_carry_a_credential(parts.scheme, parts.hostname or ""):
         raise ValueError(f"{item} {NEEDS_TLS}")
     return item
+
+
+def _correction(item: str) -> str:
+    """Return what was probably meant where only the name or the scheme is missing, else nothing."""
+    name, separator, address = item.partition("=")
+    if not separator:
+        name, address = "", item
+    scheme, _, rest = address.rpartition("://")
+    url = f"{scheme or 'https'}://{rest}"
+    if not is_base_url(url) or not ({".", ":"} & set(rest) or rest == "localhost"):
+        return ""
+    is_local = may_carry_a_credential("http", urlsplit(url).hostname or "")
+    if not scheme and is_local:  # such an address hardly ever has a certificate
+        url = f"http://{rest}"
+    elif scheme.lower() == "http" and not is_local:
+        url = f"https://{rest}"
+    return f": write {name or 'default'}={url}"
 
 
 def _proxy(url: str) -> str:

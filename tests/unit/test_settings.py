@@ -164,6 +164,34 @@ def test_what_cannot_be_used_is_refused_by_name(arguments, environ, says):
     assert says in str(caught.value)
 
 
+EXPECTED = "--endpoint: expected NAME=https://HOST[:PORT][/PATH], not {!r}"
+
+
+@pytest.mark.parametrize(
+    ("given", "correction", "why"),
+    [
+        ("default=127.0.0.1:8080", "default=http://127.0.0.1:8080", "no scheme: this machine has no certificate"),
+        ("a=sim.gpucloud.svc:8080", "a=http://sim.gpucloud.svc:8080", "nor has a Service"),
+        ("a=localhost", "a=http://localhost", "by name"),
+        ("a=cloud.example/api", "a=https://cloud.example/api", "no scheme: the credential goes to another host"),
+        ("cloud.example", "default=https://cloud.example", "neither name nor scheme"),
+        ("127.0.0.1:8080", "default=http://127.0.0.1:8080", "neither, on this machine"),
+        ("http://cloud.example", "default=https://cloud.example", "no name, and a scheme that would be refused next"),
+        ("=https://cloud.example", "default=https://cloud.example", "an empty name"),
+        ("default", "", "a name alone"),
+        ("default=", "", "no address"),
+        ("a=ftp://cloud.example", "", "another protocol"),
+        ("a=cloud.example:port", "", "no port"),
+    ],
+)
+def test_an_endpoint_that_lacks_its_name_or_scheme_is_answered_with_the_right_one(given, correction, why):
+    with pytest.raises(SettingsError) as caught:
+        settings("--endpoint", given)
+    assert str(caught.value) == EXPECTED.format(given) + (f": write {correction}" if correction else ""), why
+    if correction:
+        assert settings("--endpoint", correction).endpoint == (correction,), why
+
+
 @pytest.mark.parametrize("value", ["nan", "inf"])
 @pytest.mark.parametrize("flag", ["--poll-pending-seconds", "--cloud-qps", "--create-grace-seconds"])
 def test_numbers_are_finite(flag, value):
