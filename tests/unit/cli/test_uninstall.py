@@ -143,6 +143,38 @@ def test_a_check_says_what_to_do_where_objects_cannot_be_listed(status, says, ap
     assert line.endswith(f"): {says}")
 
 
+@pytest.mark.parametrize(
+    ("status", "starts", "says", "why"),
+    [
+        (200, "ok     namespace team: ", "exists", "it is there, and empty"),
+        (
+            404,
+            "FAILED namespace team: ",
+            "does not exist: correct --namespace, or run: kubectl create namespace team",
+            "a slip",
+        ),
+        (403, "note   namespace team: ", "grant the right to get namespaces", "a Role gives no right to read it"),
+        (401, "FAILED namespace team: ", "use a kubeconfig, or a service account, that the apiserver accepts", "not let in"),
+        (500, "FAILED namespace team: ", "and try again", "no answer"),
+    ],
+)
+def test_a_check_sees_whether_a_namespace_exists(status, starts, says, why, api, capsys):
+    """In one that does not exist every list is empty."""
+    if status != 200:
+        api.refused = {"/api/v1/namespaces/team": status}
+    code = main(["check", "--endpoint=own=http://127.0.0.1:1", "--namespace=team"])
+    first, *kinds = capsys.readouterr().out.splitlines()
+    assert (first.startswith(starts), first.endswith(says)) == (True, True), (why, first)
+    assert code == (1 if starts.startswith("FAILED") else 0), why
+    assert kinds[0] == "ok     GpuVM: defined and readable, 0 objects"
+
+
+def test_a_check_counts_the_objects(api, capsys):
+    api.add({**gpuvm("train"), "metadata": {"name": "train", "namespace": "team", "uid": "u-1"}})
+    assert main(["check", "--endpoint=own=http://127.0.0.1:1"]) == 0
+    assert "ok     GpuVM: defined and readable, 1 object\n" in capsys.readouterr().out
+
+
 def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["uninstall"]) == 1
@@ -196,8 +228,16 @@ def test_wrong_usage_ends_at_once(argv, names, capsys):
 @pytest.mark.parametrize(
     ("findings", "code", "why"),
     [
-        ((CheckResult("GpuVM", True, "2 there"), CheckResult("cloud", True, "answers")), 0, "all is well"),
-        ((CheckResult("GpuVM", True, "2 there"), CheckResult("cloud", False, "refuses\nus")), 1, "one is not"),
+        (
+            (CheckResult("GpuVM", True, "defined and readable, 2 objects"), CheckResult("cloud", True, "answers")),
+            0,
+            "all is well",
+        ),
+        (
+            (CheckResult("GpuVM", True, "defined and readable, 2 objects"), CheckResult("cloud", False, "refuses\nus")),
+            1,
+            "one is not",
+        ),
     ],
     ids=["well", "unwell"],
 )

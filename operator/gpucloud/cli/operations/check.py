@@ -1,4 +1,4 @@
-"""Checks that an operator with these settings can work: our resources can be listed, and the cloud answers."""
+"""Checks that an operator with these settings can work: its namespaces exist, it can list our kinds, and the cloud answers."""
 
 from __future__ import annotations
 
@@ -46,10 +46,26 @@ async def run_checks(settings: Settings, login: Callable[[], Connection]) -> lis
     """Run all checks; a failed one does not skip the others."""
     kube = DiscoveryClient(login)
     try:
-        found = [await _kind(kube, item.kind, item.plural, settings.namespace) for item in DEFINITIONS]
+        found = [await _namespace(kube, name) for name in settings.namespace]
+        found += [await _kind(kube, item.kind, item.plural, settings.namespace) for item in DEFINITIONS]
     finally:
         await kube.aclose()
     return [*found, await _cloud(settings)]
+
+
+async def _namespace(kube: DiscoveryClient, name: str) -> CheckResult:
+    """See whether a namespace exists: in one that does not, every list is empty, as if all were well."""
+    what = f"namespace {name}"
+    try:
+        found = await kube.namespace(name)
+    except KubeError as error:
+        if error.status == HTTPStatus.FORBIDDEN:
+            words = f"nobody knows whether it exists ({error}); to have it looked at, grant the right to get namespaces"
+            return CheckResult(what, well=True, words=words, looked=False)
+        return failed_check(what, f"cannot be read ({error}): {_WAYS_OUT.get(error.status, _RETRY)}")
+    if found is None:
+        return failed_check(what, f"does not exist: correct --namespace, or run: kubectl create namespace {name}")
+    return CheckResult(what, well=True, words="exists")
 
 
 async def _kind(kube: DiscoveryClient, kind: str, plural: str, namespaces: tuple[str, ...]) -> CheckResult:
@@ -58,7 +74,7 @@ async def _kind(kube: DiscoveryClient, kind: str, plural: str, namespaces: tuple
     except KubeError as error:
         way_out = await _missing(kube, plural) if error.status == HTTPStatus.NOT_FOUND else _WAYS_OUT.get(error.status, _RETRY)
         return failed_check(kind, f"cannot be listed ({error}): {way_out}")
-    return CheckResult(kind, well=True, words=f"{count} there")
+    return CheckResult(kind, well=True, words=f"defined and readable, {count} object{'' if count == 1 else 's'}")
 
 
 async def _missing(kube: DiscoveryClient, plural: str) -> str:
