@@ -25,6 +25,7 @@ from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.other_operators import held_leases
 from gpucloud.engine.manager.console import Console
 from gpucloud.engine.manager.health import Endpoints
+from gpucloud.engine.manager.listening import all_of
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.runtime import loop_lag
@@ -85,10 +86,7 @@ async def _serve(settings: Settings) -> int:
     engine.metrics.export_process(__version__)
     engine.metrics.export_price_limits(price_limits(settings))
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
-    metrics_port, health_port = await endpoints.start(settings)
-    log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)
-    if settings.console:
-        log.info("serving the console", port=await console.start(settings.console_port))
+    await _listen(settings, endpoints, console)
     try:
         _introduce(settings, ports.entropy.instance)
         await _warn_of_others(settings, clock.instant())
@@ -104,6 +102,24 @@ async def _serve(settings: Settings) -> int:
         await endpoints.stop()
         log.info("stopped")
     return 1 if engine.restart_required else 0
+
+
+async def _listen(settings: Settings, endpoints: Endpoints, console: Console) -> None:
+    """Take all ports before anything else is done, and say which.
+
+    Raises:
+        OSError: ports are taken, all of which it names; or the address is not of this machine.
+    """
+
+    async def metrics_and_health() -> None:
+        metrics_port, health_port = await endpoints.start(settings)
+        log.info("listening", address=settings.bind_address, metrics_port=metrics_port, health_port=health_port)
+
+    async def for_the_plugin() -> None:
+        if settings.console:
+            log.info("serving the console", port=await console.start(settings.console_port))
+
+    await all_of(metrics_and_health, for_the_plugin)
 
 
 async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:

@@ -100,12 +100,12 @@ async def test_metrics_are_served(rig):
     assert 'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 2.0' in text
 
 
-async def test_a_taken_port_is_told():
+async def test_both_ports_are_told_where_both_are_taken():
     first, second = Endpoints(Engine()), Endpoints(Engine())
-    port, _ = await first.start(Settings(endpoint=ENDPOINT, metrics_port=0, health_port=0))
+    metrics, health = await first.start(Settings(endpoint=ENDPOINT, metrics_port=0, health_port=0))
     try:
-        with pytest.raises(OSError, match="is in use"):
-            await second.start(Settings(endpoint=ENDPOINT, metrics_port=port, health_port=0))
+        with pytest.raises(OSError, match=rf"port {metrics} of .* --metrics-port .*; port {health} of .* --health-port"):
+            await second.start(Settings(endpoint=ENDPOINT, metrics_port=metrics, health_port=health))
     finally:
         await first.stop()
         await second.stop()

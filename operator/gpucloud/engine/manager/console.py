@@ -88,7 +88,7 @@ class Console:
         """Listen on loopback; return the port, which matters if the setting is 0.
 
         Raises:
-            OSError: the port is taken.
+            PortInUseError: the port is taken.
         """
         app = web.Application(client_max_size=1024)
         place = "/v1/namespaces/{namespace}"

@@ -6,12 +6,13 @@ of the cloud or of the apiserver does not count: a restart would not end it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from gpucloud.engine.manager.listening import listen
+from gpucloud.engine.manager.listening import all_of, listen
 
 if TYPE_CHECKING:
     from gpucloud.engine.manager.manager import Engine
@@ -48,15 +49,16 @@ class Endpoints:
         """Listen; return the ports of metrics and health, which matter if the settings are 0.
 
         Raises:
-            OSError: a port is taken.
+            PortInUseError: a port is taken, or both are.
         """
         address = settings.bind_address
         metrics = await self._runner({"/metrics": self._metrics})
         health = await self._runner({"/healthz": self._alive, "/readyz": self._ready})
-        return (
-            await listen(metrics, address, settings.metrics_port, "--metrics-port"),
-            await listen(health, address, settings.health_port, "--health-port"),
+        metrics_port, health_port = await all_of(
+            partial(listen, metrics, address, settings.metrics_port, "--metrics-port"),
+            partial(listen, health, address, settings.health_port, "--health-port"),
         )
+        return metrics_port, health_port
 
     async def stop(self) -> None:
         """Close both ports."""
