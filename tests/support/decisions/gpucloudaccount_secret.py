@@ -120,6 +120,10 @@ HOLDING = {
     ),
 }
 
+KEPT = (
+    "To keep what exists, first: kubectl gpucloud retain gpuvm/train --namespace=team -- A new account adopts it: "
+    "docs/how-to/adopt.md."
+)
 DELETION = {
     "after its finalizer nothing is ours to do": a_row("gone is gone", {"meta": an_account(**DELETING, has_finalizer=False)}),
     "paused holds it": stalled(
@@ -140,7 +144,7 @@ DELETION = {
         {"meta": GOING, "secret": HELD, "users": (SNAPSHOT, VM), "users_to_delete": ("gpuvm/train",)},
         Reason.DELETION_BLOCKED,
         says=(
-            f"Still used by {SNAPSHOT}, {VM}. The account is deleted after its last user.",
+            f"Still used by {SNAPSHOT}, {VM}. It is deleted after its last user.",
             "kubectl delete gpuvm/train --namespace=team",
         ),
         status={"held_secrets": (SECRET,), "users": 2},
@@ -161,8 +165,8 @@ DELETION = {
         Reason.DELETION_BLOCKED,
         says=(
             "GpuVM 'vm-4' and 2 more",
-            "Delete them all (also in the cloud, unless retained). To list them: kubectl get gpucloud ",
-            "--namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
+            "Retain what is to stay (docs/how-to/adopt.md), then delete them all. To list them: ",
+            "kubectl get gpucloud --namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
         ),
     ),
     "used, and without its Secret: two commands, and the words between them begin behind --": a_row(
@@ -170,9 +174,21 @@ DELETION = {
         {"meta": GOING, "users": (VM,), "users_to_delete": ("gpuvm/train",), "secret": None},
         Reason.DELETION_BLOCKED,
         says=(
-            "Delete it (also in the cloud, unless retained): kubectl delete gpuvm/train --namespace=team -- Waiting for Secret",
+            "Delete it: kubectl delete gpuvm/train --namespace=team -- Waiting for Secret",
             "Create it: kubectl create secret generic",
         ),
+    ),
+    "used by a VM that nobody has deleted: how to keep it comes before how to delete it": a_row(
+        "a VM that goes on working ends with the account, which is gone only after it",
+        {"meta": GOING, "users": (VM,), "users_to_delete": ("gpuvm/train",), "users_to_keep": ("gpuvm/train",)},
+        Reason.DELETION_BLOCKED,
+        says=f"{KEPT} Delete it: kubectl delete gpuvm/train --namespace=team",
+    ),
+    "used by a VM that is being deleted, too: how to keep it": a_row(
+        "its object still obeys",
+        {"meta": GOING, "users": (VM,), "users_to_keep": ("gpuvm/train",)},
+        Reason.DELETION_BLOCKED,
+        says=f"A deletion cannot be taken back. {KEPT}",
     ),
     "used by as many as are named: the command deletes all": a_row(
         "nothing is left to look for",
@@ -180,6 +196,7 @@ DELETION = {
             "meta": GOING,
             "users": tuple(f"GpuVM 'vm-{n}'" for n in range(5)),
             "users_to_delete": tuple(f"gpuvm/vm-{n}" for n in range(5)),
+            "users_to_keep": tuple(f"gpuvm/vm-{n}" for n in range(5)),
         },
         Reason.DELETION_BLOCKED,
         says="kubectl delete gpuvm/vm-0 gpuvm/vm-1 gpuvm/vm-2 gpuvm/vm-3 gpuvm/vm-4 --namespace=team",
@@ -189,10 +206,7 @@ DELETION = {
         {"meta": GOING, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,), "users_with_resources": ()},
         Reason.DELETION_BLOCKED,
         action=FREE,
-        says=(
-            f"Still used by {VM}",
-            "A deletion cannot be taken back. Existing VMs go on working; create the account again when it is gone.",
-        ),
+        says=(f"Still used by {VM}", "A deletion cannot be taken back."),
     ),
     "used by what only waits, its Secret not deleted: kept with the account": a_row(
         "without the account its users would take the operator's own",

@@ -13,13 +13,14 @@ from gpucloud.reconcile.gpucloudaccount.report import report
 from gpucloud.reconcile.gpucloudaccount.verdict import secret_unusable
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
 from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED
-from gpucloud.reconcile.text import NAMED, either, listed, quoted
+from gpucloud.reconcile.text import NAMED, either, followed, listed, quoted
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpucloudaccount import GpuCloudAccountStatus
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
-BEGUN = "A deletion cannot be taken back. Existing VMs go on working; create the account again when it is gone."
+BEGUN = "A deletion cannot be taken back."
+KEEP, ADOPT = "kubectl gpucloud retain", "docs/how-to/adopt.md"
 ACCOUNTS = "-o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account"
 
 
@@ -53,32 +54,39 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. The account is deleted after its last user."
+    words = f"Still used by {listed(f.users)}. It is deleted after its last user."
+    end = _way_out(f)
     if needed is None:
-        begun = "" if f.users_to_delete or f.users_elsewhere else f" {BEGUN}"
-        return working(Reason.DELETION_BLOCKED, f"{words}{begun}{_way_out(f)}")
-    ends = " --" if f.users_to_delete else ""  # of the command, which the words of the Secret follow
-    return working(Reason.DELETION_BLOCKED, f"{words}{_way_out(f)}{ends} {needed.message}")
+        return working(Reason.DELETION_BLOCKED, f"{words} {end}")
+    return working(Reason.DELETION_BLOCKED, followed(f"{words} {end}", needed.message))
 
 
 def _way_out(f: AccountStateFacts) -> str:
-    """Return how to end the wait. What waits for the account does not end by itself, as nothing is created with it any more."""
-    if not f.users_to_delete:
+    """Return how to end the wait, and how to keep what exists all the same.
+
+    What waits for the account does not end by itself, as nothing is created with it any more.
+    """
+    if f.users_elsewhere and not f.users_to_delete:
         return _from_elsewhere(f)
-    namespace, where = f"--namespace={f.meta.namespace}", "also in the cloud, unless retained"
+    namespace = f"--namespace={f.meta.namespace}"
     if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
-        return f" Delete them all ({where}). To list them: kubectl get gpucloud {namespace} {ACCOUNTS}"
-    them = "it" if len(f.users) == 1 else "them"
-    return f" Delete {them} ({where}): kubectl delete {' '.join(f.users_to_delete)} {namespace}"
+        words = f"Retain what is to stay ({ADOPT}), then delete them all. To list them"
+        return f"{words}: kubectl get gpucloud {namespace} {ACCOUNTS}"
+    words = BEGUN if not f.users_to_delete else ""
+    if 0 < len(f.users_to_keep) <= NAMED:
+        command = f"{KEEP} {' '.join(f.users_to_keep)} {namespace}"
+        words = followed(words, f"To keep what exists, first: {command} -- A new account adopts it: {ADOPT}.")
+    if f.users_to_delete:
+        them = "it" if len(f.users) == 1 else "them"
+        words = f"{words} Delete {them}: kubectl delete {' '.join(f.users_to_delete)} {namespace}"
+    return words.strip()
 
 
 def _from_elsewhere(f: AccountStateFacts) -> str:
     """Return how the deletion goes on of what was ordered at another endpoint, where this account destroys nothing."""
-    if not f.users_elsewhere:
-        return ""
     there = either(sorted({repr(endpoint) for endpoint in f.users_elsewhere.values()}))
     which = listed(tuple(f.users_elsewhere))
-    return f" {which} was ordered at endpoint {there}: leave it there with spec.deletion.policy: Retain."
+    return f"{which} was ordered at endpoint {there}: leave it there with spec.deletion.policy: Retain."
 
 
 def removing_finalizer(f: AccountStateFacts, name: str) -> Verdict:

@@ -67,6 +67,7 @@ class AccountStateFacts:
     budget: RequestBudget | None = None
     users: tuple[str, ...] = ()  # names for messages of the objects that use it: "GpuVM 'train'"
     users_to_delete: tuple[str, ...] = ()  # users that nobody has deleted yet, as kubectl names them: "gpuvm/train"
+    users_to_keep: tuple[str, ...] = ()  # users whose deletion destroys something, by the same names
     users_with_resources: tuple[str, ...] = ()  # users that may have a resource in the cloud, and so need the Secret
     users_elsewhere: Mapping[str, str] = field(default_factory=dict)  # those whose resource is at another endpoint, and which
     users_of_tenant: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant

@@ -49,6 +49,16 @@ async def test_users_that_nobody_has_deleted_are_named_as_kubectl_takes_them(rig
     assert (await rig.facts()).users_to_delete == ("gpuvm/it",)
 
 
+async def test_users_whose_deletion_destroys_something_are_named_as_kubectl_takes_them(rig):
+    """Also those that are being deleted: they obey to their end."""
+    rig.put().holds("a")
+    rig.reconcilers.put("GpuVM", "it", uid="a", status={"deletionPolicy": "Delete"})
+    rig.reconcilers.put("GpuVM", "going", uid="b", meta=GOING, status={"deletionPolicy": "Delete"})
+    rig.reconcilers.put("GpuVM", "kept", uid="c", status={"deletionPolicy": "Retain"})
+    rig.reconcilers.put("GpuVM", "waits", uid="d")
+    assert (await rig.facts()).users_to_keep == ("gpuvm/going", "gpuvm/it")
+
+
 @pytest.mark.parametrize(
     ("other", "shared"),
     [

@@ -13,6 +13,7 @@ from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account, describe_command
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
 from gpucloud.engine.kinds.gpucloudaccount.sharing import SecretSharing
+from gpucloud.engine.kinds.gpucloudaccount.users import destroys, for_kubectl, is_any, is_not_deleted
 from gpucloud.engine.kinds.order_tracking import OrderTracker
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
@@ -61,14 +62,6 @@ EVENTS = {
     ),
     Verb.FREE_SECRET: (Reason.SECRET_FREED, "Removed the finalizer from Secret {name}."),
 }
-
-
-def _any(_kind: str, _stored: CachedObject[Any, Any]) -> bool:
-    return True
-
-
-def _is_not_deleted(_kind: str, stored: CachedObject[Any, Any]) -> bool:
-    return not stored.meta.deleting
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +323,9 @@ class GpuCloudAccountReconciler:
             secret_trouble=trouble,
             remembered=session is not None and (secret is None or secret.kind is None),
             budget=deps.budget,
-            users=named(_any),
-            users_to_delete=tuple(f"{key.kind.lower()}/{key.name}" for key in users(_is_not_deleted)),
+            users=named(is_any),
+            users_to_delete=for_kubectl(users(is_not_deleted)),
+            users_to_keep=for_kubectl(users(destroys)),
             users_with_resources=named(self._may_have_resources),
             users_elsewhere=self._elsewhere(users(self._is_elsewhere(self._endpoint(spec)))),
             users_of_tenant=named(self._bound_to(stored.status.tenant)),
