@@ -146,6 +146,7 @@ class FakeKube:
         self.reads = []
         self.dying = set()
         self.namespaces = {}  # name to annotations, or to the error of reading it
+        self.annotated_at = {}  # name to when its annotations were written, as the apiserver says
         self.fails = []  # raised in turn by writes; None lets one through
         self.version = 100
         self.answered_at = 0.0
@@ -245,7 +246,11 @@ class FakeKube:
         if isinstance(self.namespaces.get(namespace), Exception):
             raise self.namespaces[namespace]
         going = {"deletionTimestamp": "2026-01-01T00:00:00Z"} if namespace in self.dying else {}
-        return {"name": namespace, "annotations": self.namespaces.get(namespace, {})} | going
+        annotations = self.namespaces.get(namespace, {})
+        owned = {"f:metadata": {"f:annotations": {".": {}} | {f"f:{name}": {} for name in annotations}}}
+        entry = {"manager": "kubectl-annotate", "time": self.annotated_at.get(namespace), "fieldsV1": owned}
+        managed = [entry] if namespace in self.annotated_at else []
+        return {"name": namespace, "annotations": annotations, "managedFields": managed} | going
 
     async def uids(self, plural, _namespaces):
         return self.known.get(plural, set())

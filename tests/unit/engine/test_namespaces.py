@@ -1,11 +1,13 @@
 """Reads of namespaces: remembered for a moment, and shared while they are under way."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.namespaces import REMEMBERED_SECONDS, Namespaces
+from gpucloud.kinds.meta import Annotation
 from support.fakes import HandClock
 
 
@@ -13,14 +15,14 @@ class SlowKube:
     """Answers when it is told to: with a live namespace, or with an error."""
 
     def __init__(self):
-        self.reads, self.go, self.error = 0, asyncio.Event(), None
+        self.reads, self.go, self.error, self.more = 0, asyncio.Event(), None, {}
 
     async def namespace(self, namespace):
         self.reads += 1
         await self.go.wait()
         if self.error is not None:
             raise self.error
-        return {"name": namespace}
+        return {"name": namespace} | self.more
 
 
 @pytest.fixture
@@ -105,3 +107,28 @@ async def test_it_is_read_again_after_a_moment(kube, namespaces, clock):
     clock.now += REMEMBERED_SECONDS
     await namespaces.get("a")
     assert kube.reads == 2
+
+
+def owner(hour, annotation=Annotation.BRAKE_RELEASED_AT):
+    """A field manager that last changed one of its fields then."""
+    fields = {"f:metadata": {"f:annotations": {".": {}, f"f:{annotation}": {}}}}
+    return {"manager": "kubectl-annotate", "time": f"2026-01-01T{hour:02}:00:00Z", "fieldsV1": fields}
+
+
+@pytest.mark.parametrize(
+    ("managed", "hour", "why"),
+    [
+        (None, None, "the apiserver tells nothing"),
+        ([owner(3)], 3, "its only writer"),
+        ([owner(5), owner(3), owner(4)], 3, "one of them wrote it first; the others changed something since, or agree with it"),
+        ([owner(3, "example.com/other"), owner(5)], 5, "the other one wrote something else"),
+        ([owner(3, "example.com/other")], None, "nobody owns it"),
+        ([{"manager": "m", "time": "2026-01-01T03:00:00Z"}, {"manager": "m", "fieldsV1": {}}], None, "entries that say less"),
+    ],
+)
+async def test_when_a_release_was_written_is_told_by_whoever_owns_it(kube, namespaces, managed, hour, why):
+    kube.go.set()
+    kube.more = {"annotations": {Annotation.BRAKE_RELEASED_AT: "2026-01-01T12:00:00Z"}, "managedFields": managed}
+    found = await namespaces.get("a")
+    assert found.brake_released_at == "2026-01-01T12:00:00Z"
+    assert found.brake_written_at == (None if hour is None else datetime(2026, 1, 1, hour, tzinfo=UTC)), why

@@ -186,14 +186,16 @@ class DeletionGuard:
 
     async def _read(self, namespace: str, not_before: float = -math.inf) -> None:
         try:
-            text = (await self._namespaces.get(namespace, not_before)).brake_released_at
+            read = await self._namespaces.get(namespace, not_before)
         except KubeError as error:
             log.warning("the namespace cannot be read: what is held in it stays held", namespace=namespace, error=str(error))
             return
+        text, now = read.brake_released_at, self._clock.wall()
         if text == self._texts.get(namespace):
             return
         self._texts[namespace] = text
-        self._released[namespace] = deletion_guard.release(text, self._clock.wall(), f"namespace {namespace!r}")
+        judged_at = now if read.brake_written_at is None else min(now, read.brake_written_at)  # perhaps before this process
+        self._released[namespace] = deletion_guard.release(text, judged_at, f"namespace {namespace!r}")
         held = [item.uid for item in self._held() if item.namespace == namespace]
         for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
             released = deletion.released_itself or self._released[namespace].covers(deletion.requested_at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kube.shared_reads import SharedReads
@@ -24,6 +25,7 @@ class Namespace:
 
     terminating: bool
     brake_released_at: str | None = None
+    brake_written_at: datetime | None = None  # when that was written, or a little later; None: the apiserver does not say
 
 
 class Namespaces:
@@ -56,4 +58,19 @@ class Namespaces:
 def _of(meta: Mapping[str, Any] | None) -> Namespace:
     if meta is None:
         return Namespace(terminating=True)
-    return Namespace("deletionTimestamp" in meta, (meta.get("annotations") or {}).get(Annotation.BRAKE_RELEASED_AT))
+    released_at = (meta.get("annotations") or {}).get(Annotation.BRAKE_RELEASED_AT)
+    written_at = _written_at(meta, Annotation.BRAKE_RELEASED_AT) if released_at else None
+    return Namespace("deletionTimestamp" in meta, released_at, written_at)
+
+
+def _written_at(meta: Mapping[str, Any], annotation: Annotation) -> datetime | None:
+    """Return when an annotation was written at the latest, by the field managers that own it; None if nothing tells.
+
+    A manager's time moves on when it changes another of its fields, never back.
+    """
+    times = []
+    for entry in meta.get("managedFields") or ():
+        owned = ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations") or {}
+        if f"f:{annotation}" in owned and entry.get("time"):
+            times.append(datetime.fromisoformat(entry["time"]))
+    return min(times, default=None)

@@ -51,6 +51,23 @@ async def test_a_release_that_was_taken_back_before_it_was_acted_upon_releases_n
     assert [await it.destroy(f"vm-{number}") for number in range(4)] == [False] * 4
 
 
+@pytest.mark.parametrize(
+    ("written", "released", "why"),
+    [
+        ("2026-01-01T00:00:10Z", True, "as it says"),
+        ("2026-01-01T00:00:00Z", True, "clocks may differ a little"),
+        ("2025-12-31T15:00:10Z", False, "local time written as UTC: it was refused then, and nobody meant what came since"),
+        (None, True, "an apiserver that does not say it"),
+    ],
+)
+async def test_a_release_that_lay_ahead_when_it_was_set_releases_nothing_after_a_restart(make, written, released, why):
+    it = await crowded(make)
+    it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
+    it.reconcilers.kube.annotated_at |= {"a": written} if written else {}
+    assert await it.destroy("vm-0") is released, why
+    assert ("set for a time in the future" in await it.message("vm-2")) is not released
+
+
 async def test_an_object_that_was_released_itself_stays_so_when_its_namespaces_release_is_taken_back(make):
     it = make()
     it.leave_many(4)
