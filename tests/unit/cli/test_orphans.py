@@ -1,16 +1,26 @@
 """What ``gpucloud orphans`` prints and how it ends, whatever was found."""
 
 import json
+import sys
+import time
 from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
 
 import pytest
 import yaml
+from pydantic import SecretStr
 
 from gpucloud.cli.main import main
-from gpucloud.cli.operations.orphans import Found, Report
-from gpucloud.cli.orphans import show
+from gpucloud.cli.operations.orphans import Found, Report, inspect
+from gpucloud.cli.orphans import show, tell
 from gpucloud.cloud.models import SnapshotRecord
+from gpucloud.handlers.login import connect
+from gpucloud.settings import Credentials, Settings
+from gpucloud.sim import LoopClock, SimConfig, Simulator
+from gpucloud.sim.server import serving
 from support.builders import TAG
+from support.fakeapiserver import FakeApiServer
 from support.orphanfacts import a_thing
 
 VM = Found("(operator)", a_thing(), "2.05")
@@ -58,15 +68,68 @@ def test_an_unknown_option_shows_the_options_that_there_are(capsys):
     assert said.splitlines()[-1] == "gpucloud orphans: error: unknown: --format. See gpucloud orphans --help"
 
 
-def test_people_get_a_table_with_totals_and_advice(capsys):
+def test_people_get_two_lines_each_with_totals_and_advice(capsys):
     show(a_report(VM, SNAPSHOT), "table")
     text = capsys.readouterr().out
     assert "2 orphans: 1 made for a GpuSnapshot, 1 made for a GpuVM; of known price $2.05 an hour." in text
-    head, vm, snapshot = text.splitlines()[:3]
-    assert head.split()[:5] == ["ACCOUNT", "KIND", "CLUSTER", "VPC", "NAME"]
-    assert vm.split() == ["(operator)", "GpuVM", "Msc1", "acme", VM.marked.where.name, "ONLINE", "-", "2.05", "train"]
-    assert snapshot.split()[-4:] == ["-", "2026-01-02T03:04:05+00:00", "-", "copy"]
+    assert text.splitlines()[:4] == [
+        f"GpuVM/{VM.marked.where.name}  ONLINE  $2.05/h",
+        "  cluster Msc1, VPC acme, made for train, account (operator)",
+        f"GpuSnapshot/{COPY.where.name}",
+        "  cluster Msc1, made for copy, created 2026-01-02T03:04:05Z, account team/default",
+    ]
     assert "DestroyServer" in text
+
+
+def test_all_of_it_fits_a_terminal_of_80_columns(capsys, monkeypatch):
+    """Also where names are as long as they may be, the cloud tells when the VM has changed, and an account has failed."""
+    thing = a_thing("a-name-as-long-as-the-cloud-takes-it-and-longer", vpc="a-long-name-of-a-vpc", cluster="A-Long-Cluster-1")
+    record = thing.record.model_copy(update={"last_updated": datetime(2026, 11, 27, 23, 9, 56, 752000, tzinfo=UTC)})
+    monkeypatch.setenv("COLUMNS", "80")
+    found = Found("a-team-with-a-name/a-long-account", replace(thing, record=record), "2.05")
+    show(a_report(found, failures=(("team/default", "a reason that takes more than one line " * 3),)), "table")
+    out, err = capsys.readouterr()
+    assert max(map(len, (out + err).splitlines())) <= 80
+    assert "changed 2026-11-27T23:09:56Z" in " ".join(out.split())
+
+
+async def test_what_is_waited_for_is_told(tmp_path, monkeypatch):
+    """The cloud answers for as long as ten seconds; a VM that seems to be left is listed once more."""
+    key = SecretStr("made-up-key-of-this-test")
+    simulator = Simulator(SimConfig(seed=1, api_key=key), LoopClock(time.time()))
+    told = []
+    with FakeApiServer() as api:
+        monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path)))
+        async with serving(simulator.handle, "127.0.0.1", 0) as url:
+            settings = Settings(endpoint=(f"default={url}",), install_tag=TAG, credentials=Credentials(api_key=key))
+            report = await inspect(settings, connect, told.append)
+    assert (report.accounts, report.failures) == (("(operator)",), ())
+    assert told == [
+        "listing VMs and snapshots in each cluster of the cloud, as account (operator)",
+        "listing the objects in Kubernetes",
+    ]
+
+
+@pytest.mark.parametrize(("terminal", "said"), [(True, "gpucloud orphans: listing …\n"), (False, "")])
+def test_only_a_terminal_is_told_what_is_waited_for(terminal, said, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    tell("listing")
+    assert stream.getvalue() == said
+
+
+class Stream(StringIO):
+    """Standard error, of a terminal or not."""
+
+    encoding = "utf-8"
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
 
 
 def test_programs_get_the_same(capsys):

@@ -53,8 +53,9 @@ class Report:
 
 
 class _Inspector:
-    def __init__(self, settings: Settings, login: Callable[[], Connection]) -> None:
+    def __init__(self, settings: Settings, login: Callable[[], Connection], tell: Callable[[str], None]) -> None:
         self._settings = settings
+        self._tell = tell
         self._clock = SystemClock()
         self.kube = KubeClient(login)
         session_deps = SessionDeps(client_options(settings), intervals(settings), Metrics(), self._clock)
@@ -66,7 +67,8 @@ class _Inspector:
         tag = self._settings.install_tag or installation_tag(await self.kube.cluster_uid())
         await self._open_sessions()
         sessions = sorted(self.sessions, key=_label)
-        scans = [(label, session, await scan.scan_session(session, tag)) for label, session in sessions]
+        scans = [(label, session, await self._first_scan(label, session, tag)) for label, session in sessions]
+        self._tell("listing the objects in Kubernetes")
         listed = self._clock.mono()
         owners = await self._owners(tag)
         found: dict[Any, Found] = {}
@@ -77,6 +79,10 @@ class _Inspector:
         well = tuple(label for label, _, _ in scans if label not in broken)
         return Report(tag, tuple(found.values()), well, tuple(self._failures))
 
+    async def _first_scan(self, label: str, session: AccountSession, tag: str) -> ScanResult:
+        self._tell(f"listing VMs and snapshots in each cluster of the cloud, as account {label}")
+        return await scan.scan_session(session, tag)
+
     async def _confirmed(
         self, label: str, session: AccountSession, seen: ScanResult, by: tuple[Owners, str, float]
     ) -> tuple[Found, ...]:
@@ -84,6 +90,7 @@ class _Inspector:
         unlisted, suspects = dict(seen.unlisted), {marked.key: marked for marked in orphans(seen.records, owners)}
         still: tuple[MarkedRecord, ...] = ()
         if suspects:
+            self._tell(f"listing once more what seems to be left, as account {label}")
             await session.catalogue.learn()
             places = sorted({scan.place_of(marked) for marked in suspects.values()})
             second = await scan.scan_places(session, tag, places, listed)
@@ -134,14 +141,14 @@ class _Inspector:
         return scan.owners_in(objects)
 
 
-async def inspect(settings: Settings, login: Callable[[], Connection]) -> Report:
-    """Scan once, and return the report.
+async def inspect(settings: Settings, login: Callable[[], Connection], tell: Callable[[str], None]) -> Report:
+    """Scan once, and return the report. ``tell`` is told what is waited for: a scan may take ten seconds.
 
     Raises:
         KubeError: the apiserver did not answer, or does not let us list.
         SettingsError: the credential given cannot be sent.
     """
-    inspector = _Inspector(settings, login)
+    inspector = _Inspector(settings, login, tell)
     try:
         return await inspector.report()
     finally:

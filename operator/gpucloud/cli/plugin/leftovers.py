@@ -5,12 +5,11 @@ Who is an orphan, the operator's own code decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.leftover import leftover
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
-from gpucloud.cli.plugin.text import clean
-from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
 from gpucloud.reconcile import naming
@@ -20,37 +19,10 @@ from gpucloud.reconcile.orphans import orphans as without_object
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gpucloud.cli.plugin.leftover import CloudRecord, Leftover
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.engine.manager.reads import ClusterRecords, Records
     from gpucloud.reconcile.orphans import Owners
-
-
-CloudRecord = VmRecord | SnapshotRecord | VpcRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """Something in the cloud that no object stands for."""
-
-    kind: str
-    cluster: str
-    vpc: str
-    name: str
-    state: str
-    price_per_hour: str | None = None
-    made_for: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "kind": self.kind,
-            "cluster": self.cluster,
-            "vpc": self.vpc or None,
-            "name": self.name,
-            "state": self.state or None,
-            "pricePerHour": self.price_per_hour,
-            "madeFor": self.made_for,
-        }
 
 
 def orphans(records: Records, bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> tuple[Leftover, ...]:
@@ -119,12 +91,5 @@ def _vpcs(item: Thing) -> set[str]:
 
 
 def _leftover(cluster: str, record: CloudRecord, prices: Mapping[str, str], made_for: str | None = None) -> Leftover:
-    """The cloud's words are made safe for a terminal."""
-    if isinstance(record, VpcRecord):
-        return Leftover(VPC, clean(cluster), "", clean(record.name or ""), "", made_for=made_for)
-    vpc, name = clean(record.namespace or ""), clean(record.id or "")
-    if isinstance(record, SnapshotRecord):
-        state = {None: "", True: "ready", False: "not ready"}[record.ready_to_use]
-        return Leftover(SNAPSHOT, clean(cluster), vpc, name, state, made_for=made_for)
-    price = prices.get(record.configuration or "")
-    return Leftover(VM, clean(cluster), vpc, name, clean(record.status or ""), price, made_for)
+    price = prices.get(record.configuration or "") if isinstance(record, VmRecord) else None
+    return leftover(cluster, record, price, made_for)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import leftovers, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.show import Output
@@ -15,8 +16,6 @@ from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.options import CloudOptions
@@ -52,7 +51,7 @@ def orphans(
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
         show.document(document, output)
     elif left:
-        show.lines([*_lines(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
+        show.lines([*lines(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
     else:
         print(f"No orphans were seen (names with the tag {tag!r}).")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
@@ -71,13 +70,3 @@ def _tag(here: Cluster) -> str:
 
 def _marked_records(one: Any) -> list[tuple[str, Any]]:
     return [*((VM, record) for record in one.vms), *((SNAPSHOT, record) for record in one.snapshots)]
-
-
-def _lines(left: tuple[leftovers.Leftover, ...]) -> Iterator[Line]:
-    """Two lines each, since a table of all that is known is wider than most terminals."""
-    for item in left:
-        price = f"${item.price_per_hour}/h" if item.price_per_hour else ""
-        yield Line("  ".join(word for word in (f"{item.kind}/{item.name}", item.state, price) if word), hang="  ", style="bold")
-        where = [f"cluster {item.cluster}", *([f"VPC {item.vpc}"] if item.vpc else [])]
-        made_for = [f"made for {item.made_for}"] if item.made_for else []
-        yield Line(", ".join([*where, *made_for]), "  ", "  ")
