@@ -51,10 +51,15 @@ def test_a_random_word_is_removed_whatever_stands_around_it(around):
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl ann", "a public key"),
         ("A100/H100/B200/L40S/A6000/V100", "models"),
         ("1234567890123456789012345", "a number"),
+        ("events 'train.188675c6d6355460', /namespaces/team/events/default.18867600c61bf180", "names of Events"),
     ],
 )
 def test_what_is_not_random_stays(text, why):
     assert without_random_words(text, "[removed]") == text, why
+
+
+def test_only_a_time_ends_the_name_of_an_event():
+    assert without_random_words("train.a88675c6d6355460", "[removed]") == "[removed]"
 
 
 def test_names_of_objects_stay():

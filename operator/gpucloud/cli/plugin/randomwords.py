@@ -1,7 +1,8 @@
 """Recognises words that a machine drew at random, as keys and passwords are, wherever a text holds one. Pure.
 
 Such a word changes between small letters, capitals and digits every few characters; a name such as `AssessmentOfTheYear2026` is
-made of longer pieces. What resembles a secret and is public stays: UIDs, digests, commits, public keys, their fingerprints.
+made of longer pieces. What resembles a secret and is public stays: UIDs, digests, commits, public keys, their fingerprints, and
+the names of Events, which end in a time.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _PART = re.compile(
     r"""|(?P<word>[\w+/~.-]+=*)""",
     re.ASCII,
 )
+_EVENT = re.compile(r"[a-z0-9][a-z0-9.-]{0,236}\.1[6-9a-f][0-9a-f]{14}[.-]?")  # nanoseconds, from 2020 to 2043
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _NAME = re.compile(r"[a-z0-9.-]*|Gpu[A-Z]\w*")  # what may stand before or behind a slash, as in GpuVM/train
@@ -50,12 +52,13 @@ def is_random(run: str) -> bool:
 def _without_random(word: str, instead: str, names: AbstractSet[str]) -> str:
     """Replace what is random between two slashes, or all that is no name, since base64 has slashes, too."""
     parts = word.split("/")
-    suspect = [part not in names and any(map(is_random, _RUN.findall(part))) for part in parts]
+    kept = [part in names or _EVENT.fullmatch(part) is not None for part in parts]
+    suspect = [not keep and any(map(is_random, _RUN.findall(part))) for part, keep in zip(parts, kept, strict=True)]
     if not any(suspect):
-        return instead if not any(part in names for part in parts) and _is_random_in_parts(word) else word
+        return instead if not any(kept) and _is_random_in_parts(word) else word
     shown = [
-        part if part in names or (not bad and _NAME.fullmatch(part)) else instead
-        for part, bad in zip(parts, suspect, strict=True)
+        part if keep or (not bad and _NAME.fullmatch(part)) else instead
+        for part, keep, bad in zip(parts, kept, suspect, strict=True)
     ]
     return re.sub(rf"({re.escape(instead)}/)+(?={re.escape(instead)})", "", "/".join(shown))
 
