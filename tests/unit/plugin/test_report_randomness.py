@@ -11,6 +11,7 @@ from gpucloud.cli.plugin.randomwords import without_random_words
 ROOT = Path(__file__).parents[3]
 ALPHABETS = {
     # letters, length, at least so many of a hundred are recognised
+    "a short password": (string.ascii_letters + string.digits, 12, 70),
     "letters and digits": (string.ascii_letters + string.digits, 20, 98),
     "small letters and digits": (string.ascii_lowercase + string.digits, 32, 90),
     "hexadecimal": ("0123456789abcdef", 32, 95),
@@ -51,6 +52,7 @@ def test_a_random_word_is_removed_whatever_stands_around_it(around):
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl ann", "a public key"),
         ("A100/H100/B200/L40S/A6000/V100", "models"),
         ("1234567890123456789012345", "a number"),
+        ("Ubuntu2404LTS, A100x40GBPCIe, InfiniBand2x, GpuVM2Ready", "short names with capitals and digits"),
         ("events 'train.188675c6d6355460', /namespaces/team/events/default.18867600c61bf180", "names of Events"),
     ],
 )

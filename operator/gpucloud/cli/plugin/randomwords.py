@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-SHORTEST = 16
+SHORTEST = 10  # if it has small letters, capitals and digits, much mixed: passwords are short
+SHORTEST_OF_TWO_KINDS = 16
 SHORTEST_OF_LETTERS = 20  # without a digit it may be a name of several words; with marks in it, of several parts
 LONGEST_PIECE = 3.8  # characters on average: a time as 20261127T230956Z has 4
+LONGEST_PIECE_OF_SHORT = 2.0
 LONGEST_PIECE_OF_PARTS = 2.4  # where marks divide the word, as in base64
 _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![\w-])"
 # Read from left to right: an escape of JSON or of a URL is no part of a word, and what is public is passed over as a whole.
@@ -44,9 +46,11 @@ def without_random_words(text: str, instead: str, names: AbstractSet[str] = froz
 
 def is_random(run: str) -> bool:
     """Whether letters and digits without a mark between them are a word that no person has made."""
-    if len(run) < (SHORTEST_OF_LETTERS if run.isalpha() else SHORTEST) or run.isdigit():
+    if len(run) < SHORTEST or run.isdigit():
         return False
-    return len(run) <= LONGEST_PIECE * len(_PIECE.findall(run))
+    if len(run) < SHORTEST_OF_TWO_KINDS:
+        return all(_kinds(run)) and len(run) <= LONGEST_PIECE_OF_SHORT * _pieces(run)
+    return (not run.isalpha() or len(run) >= SHORTEST_OF_LETTERS) and len(run) <= LONGEST_PIECE * _pieces(run)
 
 
 def _without_random(word: str, instead: str, names: AbstractSet[str]) -> str:
@@ -66,6 +70,13 @@ def _without_random(word: str, instead: str, names: AbstractSet[str]) -> str:
 def _is_random_in_parts(word: str) -> bool:
     """Whether a word with marks in it, as base64 has them, is random as a whole: each kind of character, much mixed."""
     run = "".join(_RUN.findall(word))
-    kinds = (sum(map(kind, run)) for kind in (str.islower, str.isupper, str.isdigit))
-    mixed = len(run) <= LONGEST_PIECE_OF_PARTS * len(_PIECE.findall(run))
-    return len(run) >= SHORTEST_OF_LETTERS and mixed and min(kinds) >= 3
+    return len(run) >= SHORTEST_OF_LETTERS and min(_kinds(run)) >= 3 and len(run) <= LONGEST_PIECE_OF_PARTS * _pieces(run)
+
+
+def _kinds(run: str) -> tuple[int, int, int]:
+    """How many small letters, capitals and digits it has."""
+    return sum(map(str.islower, run)), sum(map(str.isupper, run)), sum(map(str.isdigit, run))
+
+
+def _pieces(run: str) -> int:
+    return len(_PIECE.findall(run))
