@@ -191,7 +191,7 @@ class ResourceOwner:
 
     def named_in(self, namespace: str) -> str:
         """Return its kind and name for a message. A reader in another namespace may not see its name."""
-        return f"{self.kind} {self.name!r}" if self.namespace == namespace else f"{self.kind} in another namespace"
+        return f"{self.kind} {self.name!r}" if self.namespace == namespace else f"a {self.kind} in another namespace"
 
 
 class KeyTrouble(StrEnum):

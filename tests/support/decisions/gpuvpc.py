@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Absent, CallHistory, ListingPace, Verb
+from gpucloud.reconcile.facts import Absent, CallHistory, ListingPace, ResourceOwner, Verb
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.text import abridged
 from support.builders import NOW, UID, an_order, known
@@ -38,6 +38,18 @@ REQUIRED = a_vpc_spec(adoption="Required")
 CALLED_TAKEN = tried(Verb.CREATE_VPC, kind=ErrorKind.CONFLICT)
 
 ROWS = {
+    "a second claimant: the VMs of both may be in the VPC": Row(
+        "one object of several namespaces stands for a VPC, and the others' VMs name it as the cloud does",
+        {"owner": ResourceOwner("GpuVpc", "others", "first"), "found": Absent(NOW, NOW - 9)},
+        Reason.CONFLICT,
+        progress="Stalled",
+        says=(
+            (
+                "is already used by a GpuVpc in another namespace. Delete this object (destroys nothing) and name it in "
+                "spec.vpc of VMs, choose another spec.name, or delete that object and its VPC."
+            ),
+        ),
+    ),
     # --- sight
     "a listing from before an order shows what was there before": Row(
         "another process saw the name free since, and ordered",

@@ -285,7 +285,7 @@ def _ownership(k):
             },
             Reason.CONFLICT,
             progress="Stalled",
-            says=f"or delete that object and its {k.noun}.",
+            says=(f"already used by a {k.name} in another namespace.", f", or delete that object and its {k.noun}."),
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",

@@ -82,21 +82,21 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    freed = f", or {_freed(f, f.owner)}" if _waits_for_name(f) else "."
-    return plan_status(
-        f,
-        stalled(
-            Reason.CONFLICT,
-            f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. Delete "
-            f"this object (destroys nothing) and choose another {f.subject.name_field}{freed}",
-        ),
+    ways = [*filter(None, (f.subject.sharing,)), f"choose another {f.subject.name_field}"]
+    ways += [_freed(f, f.owner)] if _waits_for_name(f) else []
+    instead = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    words = (
+        f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. Delete this "
+        f"object (destroys nothing) and {instead}"
     )
+    end = "" if ": kubectl " in instead else "."
+    return plan_status(f, stalled(Reason.CONFLICT, f"{words}{end}"))
 
 
 def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
     """Return how to free the name, as the end of a sentence. An object of another namespace may not be the reader's."""
     if owner.namespace != f.meta.namespace:
-        return f"delete that object and its {f.subject.noun}."
+        return f"delete that object and its {f.subject.noun}"
     delete = f"kubectl delete {owner.kind.lower()} {owner.name} --namespace={owner.namespace}"
     if owner.keeps:
         return f"free the name (this keeps its {f.subject.noun}: destroy that, too): {delete}"

@@ -94,7 +94,7 @@ async def test_behind_another_endpoint_it_is_another_thing(reconcilers, a_sessio
     assert (await reconcilers.facts("GpuVM", "theirs")).owner is None
 
 
-@pytest.mark.parametrize(("namespace", "says"), [("team", "GpuVM 'elder'"), ("others", "GpuVM in another namespace")])
+@pytest.mark.parametrize(("namespace", "says"), [("team", "GpuVM 'elder'"), ("others", "a GpuVM in another namespace")])
 async def test_an_owner_in_another_namespace_is_not_named(reconcilers, namespace, says):
     reconcilers.put("GpuVM", "elder", spec={"vmName": "shared"}, meta={"creationTimestamp": ELDER, "namespace": "team"})
     reconcilers.put("GpuVM", "young", spec={"vmName": "shared"}, meta={"creationTimestamp": YOUNGER, "namespace": namespace})
