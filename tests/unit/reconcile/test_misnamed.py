@@ -100,6 +100,13 @@ CASES = [
         "spec.image.snapshot must name a snapshot in the VM's VPC and cluster. Did you mean snapshot 'golden-1'?",
     ),
     (
+        "a snapshot by the name of its object",
+        {"image": {"snapshot": "golden"}},
+        KnownNames(snapshots=("golden-tagaa-abc",), is_object=True),
+        '"golden" not found',
+        "GpuSnapshot 'golden' belongs in spec.image.snapshotRef.name, not in spec.image.snapshot.",
+    ),
+    (
         "a snapshot, and none is known",
         {"image": {"snapshot": "golden"}},
         KnownNames(),

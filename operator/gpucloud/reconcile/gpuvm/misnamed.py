@@ -24,6 +24,7 @@ class KnownNames:
     elsewhere: tuple[str, ...] = ()  # other clusters that offer the configuration of the spec
     vpcs: tuple[str, ...] = ()  # of VPCs and VMs; there may be more, and some may be gone
     snapshots: tuple[str, ...] = ()  # of GpuSnapshots of the VM's namespace, VPC and cluster; there may be more
+    is_object: bool = False  # whether spec.image.snapshot is the name of a GpuSnapshot of the VM's namespace
 
 
 def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
@@ -57,6 +58,9 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
         yield suggestion(file, known.images, "image").lstrip()
     snapshot = image.snapshot if image else None
     if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
+        if known.is_object:
+            yield f"GpuSnapshot {snapshot!r} belongs in spec.image.snapshotRef.name, not in spec.image.snapshot."
+            return
         yield "spec.image.snapshot must name a snapshot in the VM's VPC and cluster."
         yield suggestion(snapshot, known.snapshots, "snapshot").lstrip()
 

@@ -115,6 +115,13 @@ async def test_a_missing_snapshot_is_compared_with_those_that_were_taken_there(r
     assert (await rig.facts()).known.snapshots == ()
 
 
+@pytest.mark.parametrize(("name", "namespace", "known"), [("golden", "team", True), ("golden", "others", False)])
+async def test_a_gpusnapshot_that_is_named_as_the_clouds_snapshot_is_known_by_its_namespace(rig, name, namespace, known):
+    rig.reconcilers.put("GpuSnapshot", name, meta={"namespace": namespace})
+    rig.put(spec={"image": {"snapshot": "golden"}})
+    assert (await rig.facts()).known.is_object is known
+
+
 async def test_a_missing_snapshot_is_compared_with_no_crowd(rig):
     """Each pass of an order that waits would look at them all."""
     there = {"cluster": "Msc1", "vpc": "acme", "name": "base"}

@@ -27,7 +27,8 @@ def names_for(
     known = known_names(account, here.cluster, spec.configuration)
     if spec.image is None or spec.image.snapshot is None or is_ready(vm.status.conditions):
         return known
-    return replace(known, snapshots=_taken_snapshots(objects, vm.meta.namespace, here))
+    is_object = objects.snapshots.named(vm.meta.namespace, spec.image.snapshot) is not None
+    return replace(known, snapshots=_taken_snapshots(objects, vm.meta.namespace, here), is_object=is_object)
 
 
 def _taken_snapshots(objects: Listers, namespace: str, here: Identity) -> tuple[str, ...]:
