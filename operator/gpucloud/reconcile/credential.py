@@ -31,15 +31,28 @@ def renew(account: AccountFacts, namespace: str, *, brief: bool = False) -> str:
         return f"Ask the administrator to replace the operator's own credential{soon}."
     if account.secret is None:
         return f"Update the Secret of account {account.name!r} in place (do not delete it){soon}."
+    if account.secret.deleting:
+        return another_secret(account.secret, namespace, f"spec.secretRef of account {account.name!r}")
     command = update_command(account.secret, namespace)
     return f"Update Secret {account.secret.name!r} in place (do not delete it){soon}: {command}"
 
 
 def update_command(secret: NamedSecret, namespace: str) -> str:
     """Return the command that writes another credential of the same kind into a Secret."""
-    content = "--from-literal=username=NAME --from-file=password=FILE" if secret.holds_login else "--from-file=apikey=FILE"
-    create = f"kubectl create secret generic {secret.name} --namespace={namespace} {content}"
+    create = _create_command(secret.name, secret, namespace)
     return f"{create} --dry-run=client -o yaml | {SERVER_SIDE_APPLY} --force-conflicts -f -"
+
+
+def another_secret(secret: NamedSecret, namespace: str, field: str) -> str:
+    """Return what to do about a Secret in deletion, which ends in a command: an update would serve nothing new."""
+    create = _create_command(f"{secret.name}-2", secret, namespace)
+    return f"Secret {secret.name!r} is being deleted: nothing new is created with it. Name another one in {field}: {create}"
+
+
+def _create_command(name: str, secret: NamedSecret, namespace: str) -> str:
+    """Return the command that creates a Secret of this name, with a credential of the same kind."""
+    content = "--from-literal=username=NAME --from-file=password=FILE" if secret.holds_login else "--from-file=apikey=FILE"
+    return f"kubectl create secret generic {name} --namespace={namespace} {content}"
 
 
 def grant(account: str) -> str:

@@ -246,6 +246,7 @@ class NamedSecret:
 
     name: str
     holds_login: bool = False  # else an API key, or nothing that can be used
+    deleting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from support.accounts import (
     ROTATED,
     SECRET,
     SNAPSHOT,
+    UNREACHABLE,
     VM,
     WATCHING,
     a_flawed_secret,
@@ -31,6 +32,10 @@ from support.accounts import (
 )
 from support.decisions.gpucloudaccount_replaced import REPLACED
 
+ANOTHER = (
+    "Name another one in spec.secretRef: kubectl create secret generic cloud-credential-2 --namespace=team "
+    "--from-file=apikey=FILE"
+)
 HOLDING = {
     "hold": connected("before anybody can delete it", action=HOLD, status={"held_secrets": (SECRET,)}),
     "held already": connected("no call twice", {"secret": HELD}, status={"held_secrets": (SECRET,)}),
@@ -67,6 +72,27 @@ HOLDING = {
         "the record ends when the finalizer is seen to be off",
         {"hold_secrets": False, "status": an_account_status(held_secrets=(SECRET,))},
         status={"held_secrets": ()},
+    ),
+    "a Secret being deleted, and the cloud refuses what it holds: another one": stalled(
+        "status told to update it in place, and its deletion was said nowhere",
+        {"contact": REFUSED, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
+        Reason.CREDENTIALS_REFUSED,
+        says=("Secret 'cloud-credential' is being deleted: nothing new is created with it.", ANOTHER),
+        status={"held_secrets": (SECRET,)},
+    ),
+    "a Secret being deleted, whose content is changed to none that can be used: another one": stalled(
+        "to correct it would not end its deletion",
+        {"secret": a_flawed_secret(has_finalizer=True, deleting=True), "users": (VM,)},
+        Reason.INVALID_SECRET,
+        says=("is being deleted: nothing new is created with it.", ANOTHER),
+        status={"held_secrets": (SECRET,)},
+    ),
+    "a Secret being deleted, while the cloud does not answer: another one": a_row(
+        "its deletion hangs as long, and an outage says nothing of it",
+        {"contact": UNREACHABLE, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
+        Reason.API_UNAVAILABLE,
+        "Unknown",
+        says=("is being deleted: nothing new is created with it.", ANOTHER),
     ),
     "a Secret being deleted, in use: kept": going(
         "its users need it to their end",
@@ -229,6 +255,7 @@ DELETION = {
         "the VM needs it to its end",
         {"meta": GOING, "secret": a_secret(has_finalizer=True, deleting=True), "users": (VM,)},
         Reason.DELETION_BLOCKED,
+        says="It is deleted after its last user, and so is Secret 'cloud-credential'.",
     ),
     "used, and the Secret is gone: say which is needed": a_row(
         "after a restart its users cannot be destroyed without it",

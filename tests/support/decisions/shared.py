@@ -128,6 +128,19 @@ def _sight(k):
             progress="Stalled",
             says=("account 'lab' (\"401\").", "Secret 'lab-key' in place (do not delete it)", NEW_KEY),
         ),
+        "a refused credential of an account whose Secret is being deleted: another one": Row(
+            "an update would serve nothing new",
+            {
+                "found": Unknown(NOW, UnknownReason.REFUSED, "401"),
+                "account": replace(LAB, secret=NamedSecret("lab-key", deleting=True)),
+            },
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=(
+                "Secret 'lab-key' is being deleted: nothing new is created with it. Name another one in spec.secretRef of "
+                "account 'lab': kubectl create secret generic lab-key-2 --namespace=team --from-file=apikey=FILE"
+            ),
+        ),
         "a refused login of an account: the command of a login": Row(
             "a key beside a login is no credential that can be used",
             {

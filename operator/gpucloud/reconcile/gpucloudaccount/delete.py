@@ -54,7 +54,9 @@ def in_use(f: AccountStateFacts) -> Verdict | None:
     if not f.users:
         return None
     needed = secret_unusable(f)
-    words = f"Still used by {listed(f.users)}. It is deleted after its last user."
+    stays = f.secret is not None and f.secret.deleting and f.users_with_resources
+    also = f", and so is Secret {f.spec.secret_ref.name!r}" if stays else ""
+    words = f"Still used by {listed(f.users)}. It is deleted after its last user{also}."
     end = _way_out(f)
     if needed is None:
         return working(Reason.DELETION_BLOCKED, f"{words} {end}")

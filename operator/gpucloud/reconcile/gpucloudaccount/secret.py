@@ -23,7 +23,9 @@ def usable(secret: SecretFacts | None) -> TypeGuard[SecretFacts]:
 
 def named(name: str, secret: SecretFacts | None) -> NamedSecret:
     """Return what the messages of the account's objects say of its Secret."""
-    return NamedSecret(name, secret is not None and secret.kind is CredentialKind.LOGIN)
+    if secret is None:
+        return NamedSecret(name)
+    return NamedSecret(name, secret.kind is CredentialKind.LOGIN, secret.deleting)
 
 
 def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:

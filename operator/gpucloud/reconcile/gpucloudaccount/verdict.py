@@ -77,8 +77,9 @@ def secret_unusable(f: AccountStateFacts) -> Verdict | None:
         return working(Reason.SECRET_NOT_FOUND, f"{words} Create it: {create}")
     if not usable(f.secret):
         flaw = f.secret.flaw.rstrip(".") or "it holds no usable credential"
-        words = f"Secret {name!r} cannot be used: {flaw}. Correct the Secret; the operator reads it again within seconds."
-        return stalled(Reason.INVALID_SECRET, words + _remembered(f) + _kept(f))
+        words, correct = f"Secret {name!r} cannot be used: {flaw}.", "Correct the Secret; the operator reads it within seconds."
+        ways = f"{_remembered(f)}{_kept(f)} {_instead(f)}" if _instead(f) else f" {correct}{_remembered(f)}{_kept(f)}"
+        return stalled(Reason.INVALID_SECRET, f"{words}{ways}")
     return None
 
 
@@ -110,10 +111,10 @@ def no_answer(f: AccountStateFacts) -> Verdict | None:
     detail = quoted(trouble.detail, trouble.cause)
     if trouble.cause is UnknownReason.REFUSED:
         words = f"The cloud refuses the credential in Secret {name!r}: {detail}.{_kept(f)}"
-        way_out = "Update the Secret in place (do not delete it); the operator reads it within a minute"
-        return stalled(Reason.CREDENTIALS_REFUSED, f"{words} {way_out}: {_update(f)}")
+        way_out = f"Update the Secret in place (do not delete it); {credential.WITHIN_A_MINUTE}: {_update(f)}"
+        return stalled(Reason.CREDENTIALS_REFUSED, f"{words} {_instead(f) or way_out}")
     words = f"The cloud gives no usable answer at endpoint {f.endpoint!r}: {detail}. The operator keeps trying.{_kept(f)}"
-    return working(Reason.API_UNAVAILABLE, words, ready="Unknown")
+    return working(Reason.API_UNAVAILABLE, f"{words} {_instead(f)}".strip(), ready="Unknown")
 
 
 def connected(f: AccountStateFacts) -> Verdict:
@@ -131,6 +132,13 @@ def connected(f: AccountStateFacts) -> Verdict:
 def _update(f: AccountStateFacts) -> str:
     """Return the command that writes another credential of the same kind into the account's Secret."""
     return credential.update_command(named(f.spec.secret_ref.name, f.secret), f.meta.namespace)
+
+
+def _instead(f: AccountStateFacts) -> str:
+    """Return what to do about a Secret in deletion, which no update of it ends; empty if it is not being deleted."""
+    if f.secret is None or not f.secret.deleting:
+        return ""
+    return credential.another_secret(named(f.spec.secret_ref.name, f.secret), f.meta.namespace, "spec.secretRef")
 
 
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:
