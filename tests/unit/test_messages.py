@@ -247,7 +247,7 @@ def test_the_judge_reads_all_kinds_of_messages():
 READ = [
     (
         "cli/plugin/refusals.py",
-        "cannot read the events of {key} in namespace '{namespace}': {error}: log in to the cluster again.",
+        "cannot read the events of {key} in all namespaces: {error}. Log in to the cluster again.",
         "from a function",
     ),
     ("cli/operations/uninstall.py", "{plural} could not be listed: {said}. Correct that, then run it again", "from a class"),

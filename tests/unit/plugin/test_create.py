@@ -264,8 +264,8 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     code, _, err = plugin("create", "train", "-c", H100, "--cluster", "Hou1", "--vpc", "acme", "--apply")
     assert code == 1
     assert (
-        "GpuVM/train exists already in namespace 'team': choose another name, or see "
-        "'kubectl gpucloud status gvm/train --namespace=team'." in err
+        "GpuVM/train exists already in namespace 'team'.\nChoose another name, or see what is there:\n"
+        "kubectl gpucloud status gvm/train --namespace=team\n" in err
     )
 
 

@@ -6,6 +6,7 @@ from gpucloud.cli.plugin import advice, entry
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.marks import paste
+from support.pluginworld import a_body
 
 CAN_I = paste("kubectl auth can-i get gpuvms --namespace=team")
 # what to do, the lines of it, and why
@@ -40,3 +41,27 @@ def test_what_to_do_stands_on_lines_of_its_own(capsys, do, lines, why):
 )
 def test_what_others_quote_is_one_text(error, words):
     assert (str(error), error.what, error.do) == (words, "it is so.", "Do it.")
+
+
+# a call, its refused method and status, the command of the answer, and why
+WRONG = [
+    (("stop", "train"), "PATCH 400", "kubectl explain gpuvms.spec --recursive", "a field that the CRD does not know"),
+    (("stop", "train"), "PATCH 409", "kubectl gpucloud status gvm/train --namespace=team", "changed at the same time"),
+    (("stop", "train"), "PATCH 422", "kubectl explain gpuvms.spec --recursive", "a value that the CRD refuses"),
+    (("snapshot", "train"), "POST 422", "kubectl explain gpusnapshots.spec --recursive", "another kind"),
+    (("stop", "train"), "GET 400", "kubectl explain gpuvms", "nothing was written"),
+    (("status",), "GET 409", "kubectl gpucloud status --namespace=team", "no object in particular"),
+]
+
+
+@pytest.mark.parametrize(("words", "refused", "command", "why"), WRONG, ids=[row[-1] for row in WRONG])
+def test_a_wrong_request_is_answered_by_the_apiservers_words_and_a_command(api, plugin, words, refused, command, why):
+    api.add(a_body("GpuVM", "train"))
+    method, status = refused.split()
+    api.answer = lambda sent, path, body, other=api.answer: (
+        (int(status), {"message": "spec.colour: no"}) if sent == method and "gpu" in path else other(sent, path, body)
+    )
+    code, _, err = plugin(*words)
+    what, do, *commands = err.splitlines()
+    assert (code, commands, do[-1]) == (1, [command], ":"), why
+    assert what.endswith(": spec.colour: no."), why

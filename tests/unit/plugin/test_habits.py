@@ -39,7 +39,7 @@ def test_without_the_crds_every_verb_says_so_and_how_to_install_them(api, plugin
     api.unserved = answer
     code, out, err = plugin(*words)
     assert (code, out) == (1, "")
-    assert "its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: kubectl apply" in err
+    assert "its CRD is not installed in this cluster.\nInstall the CRDs of gpucloud-operator:\nkubectl apply" in err
     assert "there is no GpuVM" not in err
 
 

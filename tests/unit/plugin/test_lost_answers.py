@@ -69,7 +69,7 @@ def test_a_snapshot_that_was_not_made_is_repeated_under_its_name(api, plugin):
     code, out, err = plugin("snapshot", "train")
     assert (code, out, made(api, "gpusnapshots")) == (1, "", [])
     assert "does not answer" in err
-    (name,) = re.findall(r"GpuSnapshot/(\S+) is not there so far: try again with", err)
+    (name,) = re.findall(r"GpuSnapshot/(\S+) is not there so far\.\nTry again with", err)
     assert f"'kubectl gpucloud snapshot gvm/train --name={name} --namespace=team', which never makes a second one." in err
     assert plugin("snapshot", "train", "--name", name)[0] == 0
     assert made(api, "gpusnapshots") == [name]
@@ -82,7 +82,8 @@ def test_a_snapshot_that_cannot_be_looked_for_may_have_been_made(api, plugin, re
     code, out, err = plugin("snapshot", "train")
     (name,) = made(api, "gpusnapshots")
     assert (code, out) == (1, "")
-    assert f"GpuSnapshot/{name} may have been made all the same: see '{STATUS.format(f'gsnap/{name}')}'" in err
+    assert f"GpuSnapshot/{name} may have been made all the same.\nTry again with" in err
+    assert err.endswith(f"or see whether it is there:\n{STATUS.format(f'gsnap/{name}')}\n")
     fault.reads = None
     code, _, err = plugin("snapshot", "train", "--name", name)
     assert (code, made(api, "gpusnapshots")) == (1, [name])
@@ -101,14 +102,15 @@ def test_a_repeat_is_not_told_to_choose_another_name(api, create):
     fault = Fault(api, commits=True, reads=False)
     code, out, err = create()
     assert (code, out) == (1, "")
-    assert f"GpuVM/new may have been made all the same: see '{STATUS.format('gvm/new')}'" in err
-    assert "or try again under the same name, which never makes a second one." in err
+    assert "GpuVM/new may have been made all the same.\nTry again" in err
+    assert err.endswith(f"or see whether it is there:\n{STATUS.format('gvm/new')}\n")
+    assert "\nTry again under the same name, which never makes a second one" in err
     fault.reads = None
     code, _, err = create()
     assert (code, made(api, "gpuvms"), "another name" in err) == (1, ["new"], False)
     assert (
         "GpuVM/new exists already in namespace 'team', just as it was sent now: an earlier call may have made it, so nothing "
-        f"is to be made. See '{STATUS.format('gvm/new')}'." in err
+        f"is to be made.\nSee it:\n{STATUS.format('gvm/new')}\n" in err
     )
 
 
@@ -117,7 +119,7 @@ def test_a_gpuvm_of_that_name_that_is_another_is_not_taken_for_what_was_sent(api
     Fault(api, commits=False)
     code, out, err = create()
     assert (code, out) == (1, "")
-    assert "GpuVM/new exists already in namespace 'team': choose another name, or see" in err
+    assert "GpuVM/new exists already in namespace 'team'.\nChoose another name, or see what is there:\n" in err
 
 
 def test_one_that_is_being_deleted_is_not_taken_for_what_was_sent(api, create):
@@ -125,14 +127,18 @@ def test_one_that_is_being_deleted_is_not_taken_for_what_was_sent(api, create):
     api.objects[f"{VMS}/new"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     Fault(api, commits=False)
     code, _, err = create()
-    assert (code, "exists already in namespace 'team': choose another name" in err) == (1, True)
+    assert (code, "exists already in namespace 'team'.\nChoose another name" in err) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("reason", "words", "says"),
     [
-        ("AlreadyExists", "object is being deleted", "GpuVM/new exists already in namespace 'team': choose another name"),
-        ("Conflict", "the claim of this quota already exists", "somebody changed it at the same time; look, then try again"),
+        ("AlreadyExists", "object is being deleted", "GpuVM/new exists already in namespace 'team'.\nChoose another name"),
+        (
+            "Conflict",
+            "the claim of this quota already exists",
+            "as somebody changed it at the same time, then try again:\nkubectl gpucloud status gvm/new",
+        ),
     ],
     ids=["the name is taken, in whatever words", "another conflict whose words resemble it"],
 )
@@ -163,7 +169,7 @@ def test_a_change_that_was_not_made_is_said_not_to_be(api, plugin, words):
     Fault(api, commits=False)
     code, out, err = plugin(*words, "train")
     assert (code, out) == (1, "")
-    assert "GpuVM/train is not changed so far: try again." in err
+    assert "GpuVM/train is not changed so far.\nTry again.\n" in err
 
 
 @pytest.mark.usefixtures("train")
@@ -172,7 +178,9 @@ def test_a_change_that_cannot_be_looked_for_may_have_been_made(api, plugin, word
     Fault(api, commits=True, reads=False)
     code, out, err = plugin(*words, "train")
     assert (code, out) == (1, "")
-    assert f"GpuVM/train may have been changed all the same: see '{STATUS.format('gvm/train')}' before you try again." in err
+    assert (
+        f"GpuVM/train may have been changed all the same.\nSee it before you try again:\n{STATUS.format('gvm/train')}\n" in err
+    )
 
 
 def test_a_change_of_an_object_that_is_being_deleted_is_recognised(api, plugin):
@@ -195,7 +203,7 @@ def test_a_change_of_another_object_of_that_name_is_not_this_one(api, plugin):
     api.on_read = lambda: len(api.changed("PATCH")) and api.objects[f"{VMS}/train"]["metadata"].update(uid="another")
     code, out, err = plugin("stop", "train")
     assert (code, out) == (1, "")
-    assert "GpuVM/train is not changed so far: try again." in err
+    assert "GpuVM/train is not changed so far.\nTry again.\n" in err
 
 
 @pytest.mark.usefixtures("train")

@@ -26,7 +26,10 @@ def test_a_namespace_that_is_not_there_is_answered_by_the_near_one(words, api, p
     api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}, {"metadata": {"name": "other"}}]}
     code, out, err = plugin(*words, "-n", "taem")
     assert (code, out) == (1, "")
-    assert "there is no namespace 'taem'. Did you mean 'team'? Name another one with -n, or create it." in err
+    assert (
+        "there is no namespace 'taem'. Did you mean 'team'?\nName another one with -n, or create it:\nkubectl create namespace"
+        in err
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_wait_that_has_begun_outlasts_an_outage(api, plugin, status, words, nu
     api.add(a_body("GpuVM", "train", "Working", spec={"powerState": "Stopped"}))
     Outage(api, status, number)
     code, out, err = plugin(*words)
-    assert (code, "GpuVM/train: ready" in out, "not now: try again." in err) == (0, True, True)
+    assert (code, "GpuVM/train: ready" in out, "not now. Try again." in err) == (0, True, True)
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -69,7 +69,7 @@ def test_a_wait_that_has_not_begun_says_at_once_that_the_cluster_cannot_answer(a
     api.add(a_body("GpuVM", "train"))
     Outage(api, status, 0)
     code, out, err = plugin("wait", "train")
-    assert (code, out, "not now: try again." in err) == (1, "", True)
+    assert (code, out, "not now.\nTry again.\n" in err) == (1, "", True)
 
 
 def test_a_refusal_ends_a_wait(pauses):
@@ -132,7 +132,7 @@ def test_a_silent_cluster_is_not_waited_for_beyond_the_time(api, plugin, monkeyp
 
 def test_a_watch_outlasts_an_outage_and_leaves_the_cluster_alone_as_it_asks():
     drawn, paused = [], []
-    left = [[Line("one")], TransientError("cannot list: try again.", 7.0), [Line("two")], KeyboardInterrupt()]
+    left = [[Line("one")], TransientError("cannot list.", 7.0, do="Try again."), [Line("two")], KeyboardInterrupt()]
 
     def look():
         answer = left.pop(0)
@@ -142,7 +142,7 @@ def test_a_watch_outlasts_an_outage_and_leaves_the_cluster_alone_as_it_asks():
 
     with pytest.raises(KeyboardInterrupt):
         watching.pages(look, lambda page: drawn.append([line.text for line in page]), paused.append)
-    assert drawn == [["one"], ["cannot list: try again. The page below is older.", "", "one"], ["two"]]
+    assert drawn == [["one"], ["cannot list. Try again. The page below is older.", "", "one"], ["two"]]
     assert paused == [0.0, 7.0, 0.0]
 
 
@@ -163,7 +163,7 @@ def test_a_list_that_is_refused_for_a_moment_ends_no_watch(api, plugin, monkeypa
     api.answer = answer
     monkeypatch.setattr("time.sleep", sleep)
     code, out, _ = plugin("status", "-w")
-    assert (code, out.count("not now: try again. The page below is older.")) == (130, 1)
+    assert (code, out.count("not now. Try again. The page below is older.")) == (130, 1)
 
 
 def test_a_log_outlasts_an_outage_which_is_told_once(capsys):
@@ -215,11 +215,11 @@ WRONG_WORDS = [
 def test_what_cannot_be_answered_now_is_neither_forbidden_nor_missing(api, plugin, status, words, path, wrong):
     api.refused[path] = status
     code, out, err = plugin(*words)
-    assert (code, "cannot" in err, err.rstrip().endswith("try again.")) == (1, True, True)
+    assert (code, "cannot" in err, err.rstrip().endswith("Try again.")) == (1, True, True)
     assert wrong not in out + err
 
 
 @pytest.mark.parametrize(("words", "path"), [(words, path) for words, path, _ in WRONG_WORDS])
 def test_what_is_forbidden_ends_no_look_at_the_rest(api, plugin, words, path):
     api.refused[path] = 403
-    assert not plugin(*words)[2].rstrip().endswith("try again.")
+    assert not plugin(*words)[2].rstrip().endswith("Try again.")

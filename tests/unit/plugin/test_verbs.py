@@ -75,7 +75,7 @@ def test_what_is_not_there_is_told_with_what_to_do(plugin):
     code, out, err = plugin("status", "gvm/nope")
     assert (code, out) == (1, "")
     assert err.startswith("kubectl gpucloud: there is no GpuVM/nope in namespace 'team'")
-    assert len(err.splitlines()) == 1
+    assert err.splitlines()[1:] == ["Name another namespace with -n, or see what is there:", "kubectl get gvm -A"]
 
 
 @pytest.mark.parametrize(("verb", "wanted"), [("start", "Running"), ("stop", "Stopped")])
@@ -338,12 +338,17 @@ def test_doctor_notes_that_it_cannot_know_of_an_operator(api, plugin, leases, sa
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(401, "log in to the cluster again"), (403, "or ask for the right. An administrator"), (404, "CRDs"), (500, "try again")],
+    [
+        (401, "\nLog in to the cluster again."),
+        (403, "or ask for the right. An administrator"),
+        (404, "\nInstall the CRDs of gpucloud-operator:\nkubectl apply"),
+        (500, "\nTry again."),
+    ],
 )
 def test_a_refusal_is_one_sentence_with_what_to_do(api, plugin, status, says):
     api.refused["/apis/gpucloud.dev"] = status
     code, out, err = plugin("status")
-    assert (code, out, len(err.splitlines())) == (1, "", 1)
+    assert (code, out, err.count("kubectl gpucloud: ")) == (1, "", 1)
     assert says in err
 
 

@@ -328,7 +328,10 @@ def test_a_wait_for_gone_in_a_namespace_that_is_not_there_fails(api, plugin, wor
     api.canned["/api/v1/namespaces"] = {"items": [{"metadata": {"name": "team"}}]}
     code, out, err = plugin("wait", *words, "--for", "gone", "-n", "taem", "--timeout", "0")
     assert (code, out) == (1, ""), why
-    assert "there is no namespace 'taem'. Did you mean 'team'? Name another one with -n, or create it." in err, why
+    assert (
+        "there is no namespace 'taem'. Did you mean 'team'?\nName another one with -n, or create it:\nkubectl create namespace"
+        in err
+    ), why
 
 
 def test_a_namespace_that_cannot_be_looked_for_now_is_not_taken_for_one_that_is_there(api, plugin):

@@ -224,7 +224,7 @@ def test_a_selector_that_cannot_be_read_is_answered_by_what_one_looks_like():
         Cluster(StrictAboutLabels()).things("team", selector="!!bad")
     assert caught.value.code == 2
     assert str(caught.value) == (
-        "--selector: '!!bad' is not a label selector (unable to parse requirement: found '!', expected: identifier): use for "
+        "--selector: '!!bad' is not a label selector (unable to parse requirement: found '!', expected: identifier). Use for "
         "example team=vision, 'team in (vision, audio)' or '!team'."
     )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.page import Line
 
-KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "get", "label", "patch", "wait")
+KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "explain", "get", "label", "patch", "wait")
 GRANTED = ("role", "rolebinding", "clusterrole", "clusterrolebinding")  # created by an administrator for whom ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _NAMESPACED = ("--namespace", "-n", "--all-namespaces", "-A")

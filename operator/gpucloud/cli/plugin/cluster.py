@@ -65,7 +65,7 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and not error.is_unserved:
                 return None
-            raise refusals.refusal(error, f"read {key}", key.namespace, right_to("get", key.kind)) from None
+            raise refusals.refusal(error, f"read {key}", key.namespace, right_to("get", key.kind), key) from None
         return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
@@ -78,8 +78,11 @@ class Cluster:
         if found is None:
             self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
-            advice = f"See '{marks.paste(f'kubectl get {short} -A')}', or name another namespace with -n."
-            raise PluginError(f"there is no {key} in namespace {key.namespace!r}.{self.suggested(key)} {advice}")
+            listing = marks.paste(f"kubectl get {short} -A")
+            raise PluginError(
+                f"there is no {key} in namespace {key.namespace!r}.{self.suggested(key)}",
+                do=f"Name another namespace with -n, or see what is there: {listing}",
+            )
         return found
 
     def suggested(self, key: Key) -> str:
@@ -103,12 +106,12 @@ class Cluster:
             with _lost_answers(f"change {key}", key):
                 return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise refusals.refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind)) from None
+            raise refusals.refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind), key) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
         if found is None or found.uid != item.uid or not lost.shows(found, change):
-            raise PluginError(lost.not_changed(key, why, looked=looked))
+            raise lost.not_changed(key, why, looked=looked)
         show.tell(f"{key} is changed as it was asked, although the answer was lost: do not send it again.")
         return found
 
@@ -121,17 +124,17 @@ class Cluster:
                 return the_object(key, self.api.call("POST", _path(key.kind, key.namespace), query, body))
         except RefusedError as error:
             if error.is_name_taken:
-                raise PluginError(refusals.name_taken(key, self._look(key)[0], body)) from None
+                raise refusals.name_taken(key, self._look(key)[0], body) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            raise refusals.refusal(error, f"create {key}", key.namespace, right_to("create", key.kind)) from None
+            raise refusals.refusal(error, f"create {key}", key.namespace, right_to("create", key.kind), key) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
         if found is None:
-            raise PluginError(lost.not_created(key, why, again, looked=looked))
+            raise lost.not_created(key, why, again, looked=looked)
         if not lost.stands_for(found, body):
-            raise PluginError(refusals.name_taken(key, found, body))
+            raise refusals.name_taken(key, found, body)
         show.tell(f"{key} is there as it was sent, although the answer was lost: do not send it again.")
         return found
 
@@ -239,7 +242,10 @@ class Cluster:
         others = self.other_namespaces(name)
         if others is not None:
             suggested = question(nearest(name, others))
-            raise PluginError(f"there is no namespace {name!r}.{suggested} Name another one with -n, or create it.")
+            create = marks.paste(f"kubectl create namespace {name}")
+            raise PluginError(
+                f"there is no namespace {name!r}.{suggested}", do=f"Name another one with -n, or create it: {create}"
+            )
 
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         """``data`` of a Secret, or None when it is not there or may not be read."""

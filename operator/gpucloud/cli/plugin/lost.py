@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin.errors import PluginError
+
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import RefusedError
     from gpucloud.cli.plugin.objects import Key, Thing
@@ -46,16 +48,20 @@ def _within(part: Any, whole: Any) -> bool:
     return bool(part == whole)
 
 
-def not_created(key: Key, why: str, again: str, *, looked: bool) -> str:
-    """The message for an object that was not there, or could not be looked for; ``again`` is the way to repeat it."""
+def not_created(key: Key, why: str, again: str, *, looked: bool) -> PluginError:
+    """The error for an object that was not there, or could not be looked for; ``again`` is the way to repeat it."""
+    repeat = f"Try again {again}, which never makes a second one"
     if looked:
-        return f"{why}. {key} is not there so far: try again {again}, which never makes a second one."
-    see = key.command("status")
-    return f"{why}. {key} may have been made all the same: see '{see}', or try again {again}, which never makes a second one."
+        return PluginError(f"{why}. {key} is not there so far.", do=f"{repeat}.")
+    return PluginError(
+        f"{why}. {key} may have been made all the same.", do=f"{repeat}, or see whether it is there: {key.command('status')}"
+    )
 
 
-def not_changed(key: Key, why: str, *, looked: bool) -> str:
-    """The message for an object that was as before, or could not be looked at."""
+def not_changed(key: Key, why: str, *, looked: bool) -> PluginError:
+    """The error for an object that was as before, or could not be looked at."""
     if looked:
-        return f"{why}. {key} is not changed so far: try again."
-    return f"{why}. {key} may have been changed all the same: see '{key.command('status')}' before you try again."
+        return PluginError(f"{why}. {key} is not changed so far.", do="Try again.")
+    return PluginError(
+        f"{why}. {key} may have been changed all the same.", do=f"See it before you try again: {key.command('status')}"
+    )

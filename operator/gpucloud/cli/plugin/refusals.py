@@ -17,56 +17,70 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.rights import Right
 
 
-def name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> str:
+def name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> PluginError:
     """The name is taken: by what was sent before, or by something else."""
     there = f"{key} exists already in namespace {key.namespace!r}"
     if found is not None and lost.stands_for(found, sent):
-        return (
-            f"{there}, just as it was sent now: an earlier call may have made it, so nothing is to be made. See "
-            f"'{key.command('status')}'."
+        return PluginError(
+            f"{there}, just as it was sent now: an earlier call may have made it, so nothing is to be made.",
+            do=f"See it: {key.command('status')}",
         )
-    return f"{there}: choose another name, or see '{key.command('status')}'."
+    return PluginError(f"{there}.", do=f"Choose another name, or see what is there: {key.command('status')}")
 
 
 def no_selector(selector: str, error: RefusedError) -> PluginError:
     """What a selector looks like; the apiserver only says at which character it stopped to read."""
-    words = str(error).rstrip(".")
     return PluginError(
-        f"--selector: {clean(selector)!r} is not a label selector ({words}): use for example team=vision, 'team in (vision, "
-        "audio)' or '!team'.",
+        f"--selector: {clean(selector)!r} is not a label selector ({str(error).rstrip('.')}).",
         ExitCode.MISUSED,
+        do="Use for example team=vision, 'team in (vision, audio)' or '!team'.",
     )
 
 
 def busy(error: RefusedError, what: str) -> TransientError:
     """The apiserver cannot answer now."""
-    return TransientError(f"cannot {what}: {str(error).rstrip('.')}: try again.", error.pause)
+    return TransientError(f"cannot {what}: {str(error).rstrip('.')}.", error.pause, do="Try again.")
 
 
-def refusal(error: RefusedError, what: str, namespace: str | None, right: Right) -> PluginError:
-    """The apiserver's refusal of what needs this right, and what to do about it."""
+def refusal(error: RefusedError, what: str, namespace: str | None, right: Right, key: Key | None = None) -> PluginError:
+    """The apiserver's refusal of what needs this right, in its own words, and what to do about it. ``key``: of one object."""
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     if error.is_unserved:
         return NotServedError(
-            f"cannot {what} {where}: its CRD is not installed in this cluster. Install the CRDs of gpucloud-operator: "
-            f"{marks.paste(APPLY_CRDS)}"
+            f"cannot {what} {where}: its CRD is not installed in this cluster.",
+            do=f"Install the CRDs of gpucloud-operator: {marks.paste(APPLY_CRDS)}",
         )
-    action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
-    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
-    can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
-    everything = "kubectl gpucloud status --all-namespaces"
-    shown = everything if namespace is None else f"kubectl gpucloud status --namespace={namespace}"
-    advice = {
-        400: "correct what it says",
-        401: "log in to the cluster again",
-        403: f"ask for the right to {action} ({can_i} shows whether you have it), or name a namespace of yours with -n",
-        404: f"it may have been deleted meanwhile; see {marks.paste(shown)}",
-        409: "somebody changed it at the same time; look, then try again",
-        422: "correct what it says",
-    }.get(error.status, "try again")
-    words = f"cannot {what} {where}: {str(error).rstrip('.')}: {advice}."
+    words = f"cannot {what} {where}: {str(error).rstrip('.')}."
     if error.status == 403:
-        return ForbiddenError(words)
+        return ForbiddenError(words, do=_ask_for(right, namespace))
     if error.is_transient:
-        return TransientError(words, error.pause)
-    return PluginError(words)
+        return TransientError(words, error.pause, do="Try again.")
+    return PluginError(words, do=_way_out(error.status, right, namespace, key))
+
+
+def _ask_for(right: Right, namespace: str | None) -> str:
+    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
+    action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
+    can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
+    return f"Ask for the right to {action}, or name a namespace of yours with -n. To see whether you have it: {can_i}"
+
+
+def _way_out(status: int, right: Right, namespace: str | None, key: Key | None) -> str:
+    """What to do about a refusal that is no missing right; about a wrong object, with the command that shows what is right."""
+    if status in {400, 422} and right.verb in {"create", "patch"}:
+        return f"Correct what it says. To see the fields: {marks.paste(f'kubectl explain {right.resource}.spec --recursive')}"
+    if status in {400, 422}:
+        served = marks.paste(f"kubectl explain {right.resource}")
+        return f"Update the older one of plugin and CRDs. To see what is served: {served}"
+    see = _status(namespace) if key is None else key.command("status")
+    return {
+        401: "Log in to the cluster again.",
+        404: f"See what is there, as it may have been deleted meanwhile: {see}",
+        409: f"See what is there, as somebody changed it at the same time, then try again: {see}",
+    }.get(status, "Try again.")
+
+
+def _status(namespace: str | None) -> str:
+    if namespace is None:
+        return marks.paste("kubectl gpucloud status --all-namespaces")
+    return marks.paste(f"kubectl gpucloud status --namespace={namespace}")
