@@ -124,6 +124,7 @@ FURTHER = ("secretKey", "secret_key", "apiKeys", "credentials", "passwords", "se
         ('"\\x70\\U00000061ssword": x', '"password": [removed]', "further escapes of YAML"),
         ("%70assword%3Dx", "password%3D[removed]", "a name as a URL may have it"),
         ("the key Zz9pw12 was refused", "the key [removed] was refused", "a key in a sentence"),
+        ("the key is Zz9pw12", "the key is [removed]", "said of a key"),
         ("sent key=zz9pw1 to it", "sent key=[removed] to it", "a key behind an equals sign"),
         ("login ann/hunter was refused", "login ann/[removed] was refused", "a login in a sentence"),
         ("the credential Zz9pw12 has expired", "the credential [removed] has expired", "a credential in a sentence"),

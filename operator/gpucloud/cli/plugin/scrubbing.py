@@ -36,7 +36,7 @@ _TOLD = re.compile(
 )
 # A key, a login or a credential in a sentence: what holds a digit; of a login what stands behind the user, too.
 _SAID = re.compile(
-    rf"""(\b(?:key|login|credentials?)(?:\s|\s?=\s?)["']?)(?!sha\d){_DIGIT}([^\s"',;/}}\\]{{6,}})"""
+    rf"""(\b(?:key|login|credentials?)(?:\s(?:is\s)?|\s?=\s?)["']?)(?!sha\d){_DIGIT}([^\s"',;/}}\\]{{6,}})"""
     r"""|(\blogin\s["']?[^\s"'/:]{1,256}[/:])([^\s"',;}\\]{4,})""",
     re.IGNORECASE,
 )
