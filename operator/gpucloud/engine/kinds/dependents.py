@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.engine.kinds.indexes import InVpc, MadeFrom, Named, RefersTo
 from gpucloud.engine.kinds.listers import refers_to
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
-from gpucloud.kinds.common import DeletionPolicy, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import placement
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Vm = CachedObject[GpuVMSpec, GpuVMStatus]
     Vpc = CachedObject[GpuVpcSpec, GpuVpcStatus]
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
+
+_SHOWN = frozenset({OrderState.SEEN, OrderState.DESTROYING})
 
 
 def dependents_of_vpc(objects: Listers, vpc: Vpc, spec: GpuVpcSpec, *, lost: bool = False) -> Iterator[str]:
@@ -103,8 +105,19 @@ def deletable_snapshots(objects: Listers, vm: Vm, here: Identity) -> Iterator[st
         if next(dependents_of_snapshot(objects, snapshot), None) is not None:
             continue  # another VM is being made from it
         identity, order = objects.snapshot_identity(snapshot, spec), snapshot.order
-        if identity is not None and orders.may_exist(order) and not placement.is_moved(order, identity):
+        if not (_is_its_own(objects, snapshot, spec) and objects.may_share_tenant(snapshot, vm)):
+            continue
+        if identity is not None and not placement.is_moved(order, identity):
             yield identity.name
+
+
+def _is_its_own(objects: Listers, snapshot: Snapshot, spec: GpuSnapshotSpec) -> bool:
+    """Whether what has the snapshot's name is its GpuSnapshot's, which alone looks: not what that would not delete itself."""
+    order = snapshot.order
+    if order is None or order.state not in _SHOWN or order.missing_since is not None:
+        return False
+    may_adopt = objects.shares_own or snapshot.status.account != OWN_ACCOUNT
+    return order.origin is Origin.CREATED or (spec.adoption is not Adoption.NEVER and may_adopt)
 
 
 def _is_taken_of(objects: Listers, snapshot: Snapshot, spec: GpuSnapshotSpec, vm: Identity) -> bool:

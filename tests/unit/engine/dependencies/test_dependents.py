@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import Contents
 from gpucloud.engine.kinds.dependents import deletable_snapshots
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity, external_name
 from gpucloud.reconcile.plan import Plan
@@ -223,6 +223,46 @@ async def test_which_snapshots_may_go_with_their_vm(reconcilers, copy, goes, why
     reconcilers.put("GpuSnapshot", "copy", **{"status": status(order=TAKEN, snapshotId=TAKEN)} | copy)
     here = reconcilers.objects.vm_identity(vm, vm.spec)
     assert list(deletable_snapshots(reconcilers.objects, vm, here)) == ([TAKEN] if goes else []), why
+
+
+def chosen(state=OrderState.SEEN, **more):
+    """The status of a GpuSnapshot that chooses the name of its snapshot."""
+    return status(order=an_order("chosen", state, **more), snapshotId="chosen")
+
+
+ADOPTED = chosen(origin="Adopted")
+DELETE = {"snapshotName": "chosen", "deletion": {"policy": "Delete"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "copy", "goes", "why"),
+    [
+        ({}, chosen(), True, "a listing has shown it as ours"),
+        ({}, chosen() | {"tenancy": "acme"}, True, "in this tenant"),
+        ({}, chosen() | {"tenancy": "other"}, False, "there its name is another's"),
+        ({}, chosen(missing_since="2026-01-01T00:00:00Z"), False, "two listings lacked it: what has the name may be another's"),
+        ({}, chosen(OrderState.UNCLEAR), False, "the order may have made it, or anybody"),
+        ({}, chosen(OrderState.LOST), False, "another has its name now"),
+        ({}, chosen(OrderState.DESTROYING), True, "it goes"),
+        ({"adoption": "IfExists"}, ADOPTED | {"account": "ours"}, True, "adopted, and to be deleted"),
+        ({}, ADOPTED | {"account": "ours"}, False, "the spec adopts it no more"),
+        ({"adoption": "IfExists"}, ADOPTED | {"account": OWN_ACCOUNT}, True, "of an account where that is allowed"),
+    ],
+)
+async def test_a_snapshot_of_a_chosen_name_goes_with_its_vm_only_if_it_is_its_objects(reconcilers, spec, copy, goes, why):
+    vm = reconcilers.put("GpuVM", "train", meta=GOING, status=status("Running", "True", None, order="x", tenancy="acme"))
+    reconcilers.put("GpuSnapshot", "copy", spec=DELETE | spec, status=copy)
+    here = reconcilers.objects.vm_identity(vm, vm.spec)
+    assert list(deletable_snapshots(reconcilers.objects, vm, here)) == (["chosen"] if goes else []), why
+
+
+@pytest.mark.parametrize(("copy", "goes"), [(ADOPTED, False), (chosen(), True)])
+async def test_what_was_adopted_does_not_go_with_a_vm_where_nothing_may_be_adopted(isolated, copy, goes):
+    """The administrator has isolated the namespaces since: it may be another one's."""
+    vm = isolated.put("GpuVM", "train", meta=GOING)
+    isolated.put("GpuSnapshot", "copy", spec=DELETE | {"adoption": "IfExists"}, status=copy | {"account": OWN_ACCOUNT})
+    here = isolated.objects.vm_identity(vm, vm.spec)
+    assert list(deletable_snapshots(isolated.objects, vm, here)) == (["chosen"] if goes else [])
 
 
 async def test_a_snapshot_goes_with_its_vm_however_its_cluster_is_spelled(reconcilers):
