@@ -40,7 +40,34 @@ OFF = {
 }
 NO_ROOM = tried(Verb.START, ago=100.0, kind=ErrorKind.UNAVAILABLE, ambiguous=True, failures=4)
 
+AWAY = Unknown(NOW - 20, UnknownReason.UNREACHABLE, "no route")
+TOLD_TO_START = {
+    "status": a_status("PoweredOff", operation=ANNOUNCED.model_copy(update={"at": JUST_NOW}), **BOUGHT, **IN_POOL),
+    "history": OLD,
+    "found": AWAY,
+}
+TO_COME = 'The VM is to be started: the cloud does not answer ("no route"). The operator keeps trying.'
+
 ROWS = {
+    "a start that was announced, and the cloud does not answer: it is still to come": Row(
+        "the status said for minutes that the VM is being started, and no call had left",
+        TOLD_TO_START,
+        Reason.STARTING,
+        says=TO_COME,
+    ),
+    "a start after an earlier one, and the cloud does not answer: it is still to come": Row(
+        "the earlier call is no call of this wish",
+        TOLD_TO_START | {"history": tried(Verb.START, ago=100.0)},
+        Reason.STARTING,
+        says=TO_COME,
+    ),
+    **{
+        f"a start, and the cloud does not answer: {why}": Row(reason, TOLD_TO_START | given, looks=None, wakes=wakes)
+        for why, reason, given, wakes in (
+            ("it has left", "it may be under way", {"history": tried(Verb.START, ago=0.5)}, 161),
+            ("another process announced it", "that one may have sent it", {"history": replace(OLD, first_seen=NOW - 0.5)}, 161),
+        )
+    },
     "a start without capacity waits": Row(
         "a stopped VM gave its GPUs back",
         {

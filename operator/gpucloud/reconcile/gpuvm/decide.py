@@ -53,6 +53,7 @@ def _first(f: VmFacts) -> Plan[GpuVMStatus]:
         deleting,
         steps.claimed,
         steps.unplaced,
+        power.unsent,
         steps.unobserved,
         steps.duplicate_records,
         steps.unproven_origin,

@@ -10,18 +10,19 @@ from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.kinds.recreation import OnLoss
+from gpucloud.reconcile import unseen
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.boot_log import found_words
 from gpucloud.reconcile.gpuvm.offers import is_to_start
 from gpucloud.reconcile.gpuvm.vm_states import FAILURES, VmPhase, is_replaceable, reported_state, vm_phase
 from gpucloud.reconcile.gpuvm.waiting import ordering, queue
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import followed
+from gpucloud.reconcile.text import bracketed, followed
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -34,6 +35,11 @@ RESTART_STOPS = working(Reason.RESTARTING, "The VM is being restarted: it is sto
 RESTART_STARTS = working(Reason.RESTARTING, "The VM is being restarted: it is being started.")
 _OPPOSITE = {Verb.START: Verb.STOP, Verb.STOP: Verb.START}
 _SWITCH = {Verb.START: (Reason.STARTING, "started"), Verb.STOP: (Reason.STOPPING, "stopped")}
+_UNSENT = {
+    PowerVerb.START: (Reason.STARTING, "started"),
+    PowerVerb.STOP: (Reason.STOPPING, "stopped"),
+    PowerVerb.RESTART: (Reason.RESTARTING, "restarted"),
+}
 _KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
 
 
@@ -67,6 +73,23 @@ def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
                     "support.",
                 ),
             )
+
+
+def unsent(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Say of an announced power call that has not left, while the cloud does not answer, that it is still to come."""
+    operation, found = f.operation, f.found
+    if operation is None or not isinstance(found, Unknown) or found.cause is not UnknownReason.UNREACHABLE:
+        return None
+    until = unseen.stands_until(f, found)
+    if operation.outcome is not Outcome.ANNOUNCED or operation.generation != f.meta.generation or f.now.mono >= until:
+        return None
+    announced = f.now.mono - (f.now.wall - operation.at).total_seconds()
+    calls = [f.attempt(verb) for verb in (Verb.START, Verb.STOP)]
+    if f.history.first_seen > announced or any(call is not None and call.at >= announced for call in calls):
+        return None  # it has left, or another process may have sent it
+    reason, participle = _UNSENT[operation.verb]
+    words = f"The VM is to be {participle}: the cloud does not answer{bracketed(found.detail)}. The operator keeps trying."
+    return plan_status(f, working(reason, words), requeue_at=until)
 
 
 def _unknown_state(record: VmRecord) -> str:
