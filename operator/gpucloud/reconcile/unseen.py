@@ -102,7 +102,8 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
             lacked = f"this {noun} and many others" if f.seen else f"many {noun}s"
             accept = command(kind, f.meta.namespace, f.meta.name)
             why = f"{found.detail.rstrip('.')}." if found.detail else f"This looks like an error of the cloud: {held}."
-            words = f"The cloud's listing lacks {lacked}. {why} If the {noun} is really gone: {accept}"
+            gone = f"the {noun} is" if f.seen else "they are"
+            words = f"The cloud's listing lacks {lacked}. {why} If {gone} really gone: {accept}"
             return working(Reason.IMPLAUSIBLE_LISTING, words, ready="Unknown")
         case _:
             shown = "Its last known state is shown" if f.seen else f"{held[0].upper()}{held[1:]} meanwhile"

@@ -172,6 +172,13 @@ def _sight(k):
             "Unknown",
             says="accept-absence",
         ),
+        "a new object in a doubted listing: those that it lacks may be gone": Row(
+            "there never was one of its own, whose absence a person could accept",
+            {"found": Unknown(NOW - 7, UnknownReason.IMPLAUSIBLE)},
+            Reason.IMPLAUSIBLE_LISTING,
+            "Unknown",
+            says=(f"lacks many {k.noun}s. ", "If they are really gone: kubectl annotate"),
+        ),
         "a new object says quickly that the cloud is away": Row(
             "its owner is watching",
             {"found": Unknown(NOW - 7, UnknownReason.UNREACHABLE, "no route")},

@@ -13,6 +13,7 @@ from gpucloud.reconcile.placement import moved_message
 from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, an_object
 from support.decisions.shared_announced import announced, announced_unlisted
+from support.decisions.shared_doubted import doubted
 from support.decisions.shared_refused import refused
 from support.rows import OLD, Row, tried
 
@@ -161,6 +162,7 @@ def fingerprint(k):
                 "To delete this object now, set spec.deletion.policy: Retain: kubectl gpucloud retain g",
             ),
         ),
+        **doubted(k),
         "in an outage, recorded as never ordered, and not seen new: held, and no bill is spoken of": Row(
             "somebody may have edited the record before this process began",
             k.deleting | {"found": AWAY, "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None})},

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.core.facts import CloudFacts
 
+# Nobody can accept the absence of what was never ordered, and an outage ends by itself.
+_ENDED_BY_A_PERSON = REFUSALS | {UnknownReason.IMPLAUSIBLE}
+
 S = TypeVar("S", bound=CloudStatus)
 
 
@@ -176,7 +179,7 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Wait while the observation is unknown; release an object for which nothing was ever ordered."""
-    if f.never_created or (unseen.cause in REFUSALS and f.never_ordered):
+    if f.never_created or (unseen.cause in _ENDED_BY_A_PERSON and f.never_ordered):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)

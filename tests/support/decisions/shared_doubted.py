@@ -1,0 +1,40 @@
+"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot in deletion, while the cloud's listing lacks too much."""
+
+from __future__ import annotations
+
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import CallHistory, Unknown, UnknownReason
+from support.builders import NOW
+from support.rows import Row
+
+DOUBTED = Unknown(NOW - 10, UnknownReason.IMPLAUSIBLE)
+
+
+def doubted(k):
+    """Nothing was seen of them before."""
+    return {
+        "a doubted listing, and never ordered: free": Row(
+            "there is no absence that a person could accept, and the doubt may last as long as others' objects",
+            k.deleting | {"found": DOUBTED, "history": CallHistory(first_seen=NOW - 9, seen_new=True)},
+            released=Reason.GONE,
+            says=f"No {k.noun}",
+        ),
+        "a doubted listing, and another process may have ordered: held": Row(
+            "it may be there all the same",
+            k.deleting | {"found": DOUBTED},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="accept-absence",
+        ),
+        "a doubted listing, never ordered, and a cluster that was not searched: held": Row(
+            "the record may be older than the order",
+            k.deleting
+            | {
+                "found": DOUBTED,
+                "history": CallHistory(first_seen=NOW - 9, seen_new=True),
+                "unsearched": Unknown(NOW, UnknownReason.UNREACHABLE, "Hou1"),
+            },
+            Reason.DELETION_BLOCKED,
+            says="Cluster 'Hou1' cannot be read now",
+        ),
+    }
