@@ -42,10 +42,10 @@ _GOES_ON = re.compile(
 )
 _EXPECTED = re.compile(r"\b(expected|must|needs?|takes no|at most|too many|is missing)\b")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
-_WAY_OUT = re.compile(r"\{(advice|command|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
+_WAY_OUT = re.compile(r"\{(advice|command|do|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
 _APISERVER = re.compile(r"The apiserver says: .*$")
 _SENTENCE = re.compile(r"\{(suggestion|suggested|question|meant|early)\}")  # a sentence, or nothing
-_OTHERS = re.compile(r"\{(error|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
+_OTHERS = re.compile(r"\{(error|what|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
 _COMMAND = re.compile(r"`?kubectl (annotate|create|delete|describe|get|gpucloud) [^`]*?(`| -- |$)")
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
 _ANOTHER = re.compile(r"^Not done after .* Last: |\(\w+: .*\)$")  # a message that quotes another one, judged by itself

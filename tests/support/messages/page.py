@@ -30,6 +30,7 @@ _PARTS = (
 _EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
+_ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
 _QUOTED = r"`\g<0>`"
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
@@ -95,5 +96,5 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
 def _shown(item: Text) -> str:
     """An error with the two parts apart, as they are printed."""
     if item.do:
-        return f"{item.what}{ADVICE}{_COMMAND.sub(_QUOTED, item.do)}"
+        return f"{item.what}{ADVICE}{_ALONE.sub(_QUOTED, item.do)}"
     return _COMMAND.sub(_QUOTED, item.words) if item.shown_by == "Finding" else item.words

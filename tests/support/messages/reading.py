@@ -120,6 +120,16 @@ def placeholder(node: ast.expr) -> str:
     return f"{{{name[:30] or '…'}}}"
 
 
+def _attribute(node: ast.Attribute, frame: Frame) -> list[str]:
+    """A name of another module, or a part of another error, which is judged where it is made."""
+    of = ast.unparse(node.value)
+    if node.attr in {"what", "do"} and any(
+        isinstance(one, ast.ExceptHandler) and one.name == of for one in frame.scope.nodes()
+    ):
+        return [f"{{{node.attr}}}"]
+    return _of_module(of, node.attr, frame)
+
+
 def _named(name: str, frame: Frame) -> list[str]:
     if frame.given is not None and name in frame.given:
         node, there = frame.given[name]
@@ -325,7 +335,7 @@ _READERS: dict[type[ast.expr], Callable[[Any, Frame], list[str]]] = {
     ast.BinOp: lambda node, frame: _covered([read(node.left, frame), read(node.right, frame)]),
     ast.NamedExpr: lambda node, frame: read(node.value, frame),
     ast.Name: lambda node, frame: _named(node.id, frame),
-    ast.Attribute: lambda node, frame: _of_module(ast.unparse(node.value), node.attr, frame),
+    ast.Attribute: _attribute,
     ast.Subscript: _subscript,
     ast.Call: _called,
 }

@@ -175,6 +175,7 @@ def test_a_vm_that_is_being_stopped_is_not_adopted(api, plugin, monkeypatch, wor
     assert err == (
         "kubectl gpucloud: the VM 'old-trainer' cannot be adopted: its state is PENDING, so no power state is known to ask "
         "for: wait until it is ONLINE or OFFLINE.\n"
+        "See what else can be adopted:\nkubectl gpucloud export --namespace=team\n"
     )
 
 
@@ -189,7 +190,7 @@ def test_a_name_that_is_nearly_one_in_the_cloud_is_answered_by_that(plugin, monk
 @pytest.mark.parametrize(
     ("cluster", "code", "says"),
     [
-        ("Msc3", 2, "--cluster: 'Msc3' is not offered: use Msc1. Did you mean 'Msc1'?"),
+        ("Msc3", 2, "--cluster: 'Msc3' is not offered. Did you mean 'Msc1'?\nUse Msc1."),
         ("msc1", 0, ""),
     ],
 )
@@ -203,5 +204,5 @@ def test_the_command_that_prints_all_asks_the_cloud_in_the_same_way(api, plugin,
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     api.add(a_body("GpuCloudAccount", "lab"))
     err = plugin("adopt", "nosuch", "--account", "lab", "--endpoint", "https://cloud.example/api")[2]
-    assert "'kubectl gpucloud export --account=lab --endpoint=https://cloud.example/api --namespace=team'" in err
-    assert "'kubectl gpucloud export --namespace=team'" in plugin("adopt", "nosuch")[2], "nothing was given"
+    assert "\nkubectl gpucloud export --account=lab --endpoint=https://cloud.example/api --namespace=team\n" in err
+    assert "\nkubectl gpucloud export --namespace=team\n" in plugin("adopt", "nosuch")[2], "nothing was given"

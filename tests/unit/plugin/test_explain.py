@@ -27,7 +27,7 @@ def test_a_reason_is_explained_in_any_case_of_letters(capsys, monkeypatch, word)
 def test_a_reason_that_is_nearly_known_is_answered_by_that(capsys, word):
     assert entry.main(["explain", word]) == 2
     err = capsys.readouterr().err
-    assert "'kubectl gpucloud explain' lists all. Did you mean 'WaitingForCapacity'?" in err
+    assert "Did you mean 'WaitingForCapacity'?\nSee all:\nkubectl gpucloud explain\n" in err
 
 
 @pytest.mark.parametrize("how", Standing)

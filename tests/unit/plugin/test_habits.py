@@ -54,13 +54,13 @@ def test_an_object_that_is_not_there_is_known_by_its_name_whatever_the_words(api
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("stop", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
-        (("restart", "gpuvm", "v1"), "'gpuvm' is a kind: write gvm/v1."),
-        (("wait", "gvpc", "lab"), "'gvpc' is a kind: write gvpc/lab."),
-        (("create", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
-        (("adopt", "gsnap", "golden"), "'gsnap' is a kind: write gsnap/golden."),
-        (("ssh", "gvm", "v1"), "'gvm' is a kind: write gvm/v1."),
-        (("ssh", "gvm", "v1", "--", "nvidia-smi"), "'gvm' is a kind: write gvm/v1."),
+        (("stop", "gvm", "v1"), "'gvm' is a kind.\nWrite gvm/v1."),
+        (("restart", "gpuvm", "v1"), "'gpuvm' is a kind.\nWrite gvm/v1."),
+        (("wait", "gvpc", "lab"), "'gvpc' is a kind.\nWrite gvpc/lab."),
+        (("create", "gvm", "v1"), "'gvm' is a kind.\nWrite gvm/v1."),
+        (("adopt", "gsnap", "golden"), "'gsnap' is a kind.\nWrite gsnap/golden."),
+        (("ssh", "gvm", "v1"), "'gvm' is a kind.\nWrite gvm/v1."),
+        (("ssh", "gvm", "v1", "--", "nvidia-smi"), "'gvm' is a kind.\nWrite gvm/v1."),
         (("ssh", "gvm", "--", "v1"), "there is no GpuVM/gvm"),
     ],
     ids=["several", "one", "any kind", "new", "in the cloud", "ssh", "ssh, and a command", "what follows -- is a command"],
@@ -75,4 +75,4 @@ def test_a_kind_and_a_name_apart_are_answered_by_how_to_write_them(plugin, words
 def test_a_goal_by_kubectls_word_is_answered_by_ours(plugin, typed, meant):
     code, _, err = plugin("wait", "gvm/a", f"--for={typed}")
     assert code == 2
-    assert f"unknown value {typed!r}: use ready, gone. Did you mean {meant!r}?" in err
+    assert f"unknown value {typed!r}. Did you mean {meant!r}?\nUse ready, gone." in err

@@ -74,7 +74,7 @@ def test_a_wait_that_has_not_begun_says_at_once_that_the_cluster_cannot_answer(a
 
 def test_a_refusal_ends_a_wait(pauses):
     with pytest.raises(PluginError, match="forbidden"):
-        waiting.wait(scripted(a_vm("train", "Working"), PluginError("forbidden")), AIM, 60.0)
+        waiting.wait(scripted(a_vm("train", "Working"), PluginError("forbidden.", do="Ask for it.")), AIM, 60.0)
     assert len(pauses) == 1
 
 
@@ -92,7 +92,7 @@ def scripted(*answers):
 
 
 def test_a_wait_leaves_the_cluster_alone_as_it_asks_but_not_beyond_its_own_time(pauses):
-    busy = TransientError("busy", 7.0)
+    busy = TransientError("busy.", 7.0, do="Try again.")
     assert waiting.wait(scripted(busy, a_vm()), AIM, 60.0) is ExitCode.OK
     assert pauses == [7.0]
     assert waiting.wait(scripted(busy, a_vm()), AIM, 3.0) is ExitCode.OK
@@ -101,8 +101,8 @@ def test_a_wait_leaves_the_cluster_alone_as_it_asks_but_not_beyond_its_own_time(
 
 def test_an_object_that_could_not_be_looked_at_is_not_gone(capsys):
     aim = Aim(Goal.GONE, {KEY: ""})
-    assert waiting.wait(scripted(TransientError("busy")), aim, 0.0) is ExitCode.TIMED_OUT
-    assert capsys.readouterr().out == "GpuVM/train: not gone yet: busy\n"
+    assert waiting.wait(scripted(TransientError("busy.", do="Try again.")), aim, 0.0) is ExitCode.TIMED_OUT
+    assert capsys.readouterr().out == "GpuVM/train: not gone yet: busy. Try again.\n"
 
 
 def test_a_look_takes_no_longer_than_is_left(pauses):
@@ -168,7 +168,7 @@ def test_a_list_that_is_refused_for_a_moment_ends_no_watch(api, plugin, monkeypa
 
 def test_a_log_outlasts_an_outage_which_is_told_once(capsys):
     written, paused = [], []
-    busy = TransientError("the cloud is down.", 7.0)
+    busy = TransientError("the cloud is down.", 7.0, do="Try again.")
     left = ["a\n", busy, busy, "a\nb\n", busy, KeyboardInterrupt()]
 
     def read():

@@ -300,4 +300,4 @@ def test_a_file_is_not_overwritten(plugin, tmp_path):
     path.write_text("mine")
     code, _, err = plugin("report", "--file", str(path))
     assert (code, path.read_text()) == (1, "mine")
-    assert "name another file with --file" in err
+    assert "\nName another file with --file" in err

@@ -66,7 +66,7 @@ def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
 @pytest.mark.parametrize(
     ("more", "words", "says"),
     [
-        ({"annotations": {PAUSED: "true"}}, (), "is paused: run 'kubectl gpucloud resume"),
+        ({"annotations": {PAUSED: "true"}}, (), "is paused.\nRun this first:\nkubectl gpucloud resume"),
         ({"deleting": "2026-01-01T00:00:00Z"}, (), "is being deleted, and the operator tries that again by itself"),
     ],
 )
@@ -81,7 +81,7 @@ def test_an_account_does_not_say_when_it_has_tried(api, plugin):
     api.add(a_body("GpuCloudAccount", "default", "Stalled", "CredentialsRefused"))
     code, _, err = plugin("retry", "gca/default", "--wait")
     assert (code, patches(api)) == (1, [])
-    assert "leave --wait out" in err
+    assert "\nLeave --wait out" in err
     assert plugin("retry", "gca/default")[0] == 0
     assert len(patches(api)) == 1
 
@@ -141,7 +141,7 @@ def test_what_destroys_nothing_cannot_be_retained(api, plugin, kind):
     api.add(a_body(kind[0], "it"), a_body("GpuVM", "train"))
     code, _, err = plugin("retain", "train", f"{kind[1]}/it")
     assert (code, patches(api)) == (1, [])
-    assert "name a GpuVM, GpuVpc or GpuSnapshot" in err
+    assert "\nName a GpuVM, GpuVpc or GpuSnapshot" in err
 
 
 def test_a_kind_that_an_older_cluster_does_not_serve_is_left_out(api, plugin):

@@ -11,4 +11,4 @@ def test_a_snapshots_name_that_breaks_the_rule_is_refused_with_the_rule(api, plu
     api.add(a_body("GpuVM", "train", status={"vmId": "train-x"}))
     code, out, err = plugin("snapshot", "train", "--name", name)
     assert (code, out, api.changed("POST")) == (2, "", [])
-    assert f"{name!r} is not a name for a GpuSnapshot: use lower-case letters, digits, '-' and '.', and start and end" in err
+    assert f"{name!r} is not a name for a GpuSnapshot.\nUse lower-case letters, digits, '-' and '.', and start and end" in err

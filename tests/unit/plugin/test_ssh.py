@@ -42,12 +42,12 @@ def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, co
 @pytest.mark.parametrize(
     ("power", "status", "says"),
     [
-        ("Stopped", {}, "start it with 'kubectl gpucloud start gvm/train --wait --namespace=team'"),
-        ("Running", {}, "wait with 'kubectl gpucloud wait gvm/train --namespace=team'"),
+        ("Stopped", {}, "Start it:\nkubectl gpucloud start gvm/train --wait --namespace=team\n"),
+        ("Running", {}, "Wait for it:\nkubectl gpucloud wait gvm/train --namespace=team\n"),
         (
             "Running",
             {"privateIp": "10.0.0.2"},
-            "from inside its VPC use 'kubectl gpucloud ssh gvm/train --private --namespace=team'",
+            "From inside its VPC use:\nkubectl gpucloud ssh gvm/train --private --namespace=team\n",
         ),
     ],
 )

@@ -57,7 +57,7 @@ def test_usage(words, code, capsys):
     assert entry.main(words) == code
     out, err = capsys.readouterr()
     assert (bool(out), bool(err)) == (code == 0, code != 0)
-    assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help'." in err and len(err.splitlines()) == 1)
+    assert code == 0 or (err.startswith("kubectl gpucloud: ") and "--help'." in err and len(err.splitlines()) == 2)
 
 
 @pytest.mark.parametrize(("words", "missing"), [(["wait"], "[KIND/]NAME"), (["adopt"], "[KIND/]NAME"), (["logs"], "VM")])
@@ -92,7 +92,7 @@ def test_a_verb_of_kubectl_is_answered_by_what_to_run(verb, instead, capsys):
     """By its letters alone `top` would be `stop`."""
     assert ELSEWHERE.keys().isdisjoint(VERBS)
     assert entry.main([verb, "gvm/a"]) == 2
-    assert f"unknown verb {verb!r}. Use '{instead}'." in capsys.readouterr().err
+    assert f"unknown verb {verb!r}.\nUse '{instead}'." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_an_option_before_the_verb_is_answered_by_the_command_as_it_is_typed(wor
     assert entry.main(words) == 2
     err = capsys.readouterr().err
     assert says in err, why
-    assert len(err.splitlines()) == 1
+    assert len(err.splitlines()) == 2
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -173,7 +173,7 @@ def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, 
 def test_nobody_waits_in_vain_for_a_pause_to_end(api, plugin, verb, more, held, why):
     api.add(a_vm_body(**deepcopy(more), annotations=PAUSED))
     code, out, err = plugin(verb, "train", "--wait", "--timeout", "0")
-    assert (code == 1, out == "", "is paused: run 'kubectl gpucloud resume gvm/train" in err) == (
+    assert (code == 1, out == "", "is paused.\nRun this first:\nkubectl gpucloud resume gvm/train" in err) == (
         held,
         held,
         held,
@@ -367,9 +367,9 @@ def test_no_cluster_is_one_sentence_and_what_to_do(plugin, tmp_path):
 @pytest.mark.parametrize(
     ("variable", "says"),
     [
-        ("/nonexistent", "KUBECONFIG names /nonexistent, which does not exist: set KUBECONFIG"),
+        ("/nonexistent", "KUBECONFIG names /nonexistent, which does not exist.\nSet KUBECONFIG"),
         ("/nonexistent:/nor-this", "KUBECONFIG names /nonexistent:/nor-this, which does not exist"),
-        ("", "there is no kubeconfig /nobody/.kube/config: set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."),
+        ("", "there is no kubeconfig /nobody/.kube/config.\nSet KUBECONFIG to your kubeconfig, or name it with --kubeconfig."),
     ],
 )
 def test_a_kubeconfig_that_is_not_there_is_named(monkeypatch, capsys, variable, says):

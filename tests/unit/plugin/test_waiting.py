@@ -244,10 +244,10 @@ def test_how_objects_are_named(text, others, expected):
 @pytest.mark.parametrize(
     ("text", "others", "says"),
     [
-        ("pod/train", True, r"unknown kind 'pod': use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
+        ("pod/train", True, r"unknown kind 'pod'. Use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
         ("gvm/", True, "is not KIND/NAME"),
         ("gvm/a/b", True, "is not KIND/NAME"),
-        ("gvm", True, "'gvm' is a kind: add the name of an object, such as gvm/train"),
+        ("gvm", True, "'gvm' is a kind. Add the name of an object, such as gvm/train"),
         ("", False, "is not KIND/NAME"),
         ("gvpc/lab", False, "is not a GpuVM, and this verb takes nothing else"),
     ],

@@ -73,7 +73,7 @@ def test_an_outage_keeps_the_page_and_is_told_above_it_once():
 
 def test_a_refusal_ends_a_watch():
     with pytest.raises(PluginError, match="forbidden"):
-        watching.pages(scripted([Line("one")], PluginError("forbidden")), lambda _: None, no_pause)
+        watching.pages(scripted([Line("one")], PluginError("forbidden.", do="Ask for it.")), lambda _: None, no_pause)
 
 
 def test_without_a_terminal_only_a_change_is_printed(capsys):

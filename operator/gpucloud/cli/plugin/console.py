@@ -37,7 +37,8 @@ A = TypeVar("A", bound=BaseModel)
 PORT = 8082  # the operator's own default, for a pod that names no port
 PORT_NAME = "console"
 SECONDS = 60.0
-UNKNOWN_FORM = "the operator's console answers in a form that this plugin does not know: update the older one."
+UNKNOWN_FORM = "the operator's console answers in a form that this plugin does not know."
+UPDATE = "Update the older one."
 LARGEST = 64 * 1024 * 1024
 
 
@@ -68,7 +69,7 @@ class ConsoleSource:
         try:
             return model.model_validate(self._get(place, query))
         except ValidationError:
-            raise PluginError(UNKNOWN_FORM) from None
+            raise PluginError(UNKNOWN_FORM, do=UPDATE) from None
 
     def _get(self, place: str, query: dict[str, str]) -> dict[str, Any]:
         path = f"/v1/namespaces/{quote(self.namespace)}/{place}" + (f"?{urlencode(query)}" if query else "")
@@ -80,25 +81,27 @@ class ConsoleSource:
             text = answer.read(LARGEST)
             connection.close()
         except (OSError, http.client.HTTPException) as error:
-            raise TransientError(f"the operator's console does not answer ({cause(error)}): {HELP}") from None
+            raise TransientError(f"the operator's console does not answer ({cause(error)}).", do=HELP) from None
         found = document(text)
         if answer.status != 200:
             words = clean(str((found or {}).get("error") or f"HTTP {answer.status}"))
             refused = f"the operator's console refuses: {words}"
             if is_transient(answer.status):
-                raise TransientError(refused, Answer(answer.status, text, answer.getheader("Retry-After", "")).pause)
-            raise PluginError(refused)
+                pause = Answer(answer.status, text, answer.getheader("Retry-After", "")).pause
+                raise TransientError(refused, pause, do="Try again.")
+            raise PluginError(refused, do=REFUSED)
         if found is None:
-            raise PluginError(UNKNOWN_FORM)
+            raise PluginError(UNKNOWN_FORM, do=UPDATE)
         return found
 
 
-HELP = "check that the operator runs with --console, and, if you forward its port yourself, that it is still forwarded."
+REFUSED = "Do as it says, or ask the administrator of the operator."
+HELP = "Check that the operator runs with --console, and, if you forward its port yourself, that it is still forwarded."
 # What to do about a forward that the apiserver refuses, by status.
 ADVICE = {
-    401: "log in to the cluster again.",
-    403: "ask an administrator for get and create on pods/portforward there, as deploy/console-rbac.yaml gives them.",
-    404: "the pod is gone; try again.",
+    401: "Log in to the cluster again.",
+    403: "Ask an administrator for get and create on pods/portforward there, as deploy/console-rbac.yaml gives them.",
+    404: "The pod is gone; try again.",
 }
 
 
@@ -117,13 +120,13 @@ def _token(api: KubeApi) -> str:
     """The user's bearer token, if the kubeconfig works with one."""
     if api.impersonates:
         raise PluginError(
-            "the kubeconfig or --as impersonates another user, which the operator's console refuses: use another context."
+            "the kubeconfig or --as impersonates another user, which the operator's console refuses.", do="Use another context."
         )
     token = api.token
     if not token:
         raise PluginError(
-            "your kubeconfig has no bearer token, which the operator's console needs: use a context with a token; or, if you "
-            "may read the account's Secret, give --endpoint NAME=URL."
+            "your kubeconfig has no bearer token, which the operator's console needs.",
+            do="Use a context with a token; or, if you may read the account's Secret, give --endpoint NAME=URL.",
         )
     return token
 
@@ -141,8 +144,9 @@ def _named(url: str) -> Callable[[], http.client.HTTPConnection]:
         or not (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
     ):
         raise PluginError(
-            f"--console: {clean(url)!r} is not the address of a console: use http://127.0.0.1:PORT or https://HOST[:PORT].",
+            f"--console: {clean(url)!r} is not the address of a console.",
             ExitCode.MISUSED,
+            do="Use http://127.0.0.1:PORT or https://HOST[:PORT].",
         )
     if parts.scheme == "https":
         return lambda: http.client.HTTPSConnection(host, port, timeout=SECONDS)
@@ -161,14 +165,15 @@ def _forwarded(here: Cluster, api: KubeApi, namespace: str) -> Callable[[], http
     pods = here.operator_pods(namespace)
     if pods is None:
         raise PluginError(
-            f"you may not list the pods of namespace {namespace!r}, where the operator's console is looked for: ask for "
-            "that right (deploy/console-rbac.yaml gives it), or name another with --operator-namespace."
+            f"you may not list the pods of namespace {namespace!r}, where the operator's console is looked for.",
+            do="Ask for that right (deploy/console-rbac.yaml gives it), or name another with --operator-namespace.",
         )
     running = {str(pod["metadata"]["name"]): pod for pod in pods if (pod.get("status") or {}).get("phase") == "Running"}
     if not running:
         raise PluginError(
-            f"no running pod of the operator was found in namespace {namespace!r}: give its namespace with "
-            "--operator-namespace, or forward its console's port yourself and give --console http://127.0.0.1:PORT."
+            f"no running pod of the operator was found in namespace {namespace!r}.",
+            do="Give its namespace with --operator-namespace, or forward its console's port yourself and give --console "
+            "http://127.0.0.1:PORT.",
         )
     pod = _leader([*running], _holders(here, namespace))
     port = _port(running[pod])
@@ -212,12 +217,9 @@ def _forward(api: KubeApi, namespace: str, pod: str, port: int) -> socket.socket
     try:
         return library.forward(api.at, api.host, namespace, pod, port)
     except ConfigError as error:
-        words = f"the kubeconfig cannot be used ({error}): run the command again, with --context."
-        raise PluginError(words) from None
+        raise PluginError(f"the kubeconfig cannot be used ({error}).", do="Run the command again, with --context.") from None
     except RefusedError as error:
-        look = f"look at it: {paste(f'kubectl describe pod/{pod} --namespace={namespace}')}"
-        words = (
-            f"the apiserver forwards no port of pod {pod!r} in namespace {namespace!r} ({str(error).rstrip('.')}): "
-            f"{ADVICE.get(error.status, look)}"
-        )
-        raise (TransientError(words) if error.is_transient else PluginError(words)) from None
+        look = f"Look at it: {paste(f'kubectl describe pod/{pod} --namespace={namespace}')}"
+        what = f"the apiserver forwards no port of pod {pod!r} in namespace {namespace!r} ({str(error).rstrip('.')})."
+        do = ADVICE.get(error.status, look)
+        raise (TransientError(what, do=do) if error.is_transient else PluginError(what, do=do)) from None

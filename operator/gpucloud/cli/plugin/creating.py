@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.cli.plugin import naming
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.spelling import nearest, question
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-OFFERS = f"'{paste('kubectl gpucloud offers')}' lists what can be bought."
+OFFERS = f"See what can be bought: {paste('kubectl gpucloud offers')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,10 @@ def checked_name(name: str, kind: str) -> str:
     Raises:
         PluginError: no object of this kind can have it.
     """
-    if why := refusal(name, kind):
-        raise _wrong(why)
+    if naming.is_too_long(name):
+        raise _wrong(naming.too_long(name, kind), naming.SHORTER)
+    if naming.refusal(name, kind):
+        raise _wrong(naming.malformed(name, kind), naming.rule(name))
     return name
 
 
@@ -92,9 +94,9 @@ def check_combination(wanted: Wanted) -> None:
         PluginError: there are two.
     """
     if wanted.image and wanted.snapshot:
-        raise _wrong("--image and --snapshot: a root disk is made from one of them; leave the other out.")
+        raise _wrong("--image and --snapshot: a root disk is made from one of them.", "Leave the other out.")
     if wanted.vpc and wanted.vpc_ref:
-        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC; name one of them.")
+        raise _wrong("--vpc and --vpc-ref: a VM is in one VPC.", "Name one of them.")
 
 
 def check_complete(wanted: Wanted) -> None:
@@ -104,11 +106,12 @@ def check_complete(wanted: Wanted) -> None:
         PluginError: something is missing, or named twice.
     """
     if not wanted.name:
-        raise _wrong(f"the name of the GpuVM is missing: {paste('kubectl gpucloud create NAME')}.")
+        raise _wrong("the name of the GpuVM is missing.", f"Name it: {paste('kubectl gpucloud create NAME')}")
     if not wanted.ssh_keys:
-        raise _wrong("no public SSH key was found in ~/.ssh: name its file with --ssh-key, or make a key with ssh-keygen.")
+        make = "Name its file with --ssh-key, or make a key with ssh-keygen."
+        raise _wrong("no public SSH key was found in ~/.ssh.", make)
     if not wanted.configuration:
-        raise _wrong(f"--configuration is missing: {OFFERS}")
+        raise _wrong("--configuration is missing.", OFFERS)
     check_combination(wanted)
 
 
@@ -116,7 +119,7 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
     """Configuration, cluster and pool as the cloud spells them."""
     if known.rows is None:
         if not wanted.cluster:
-            raise _wrong(f"--cluster is missing: {OFFERS}")
+            raise _wrong("--cluster is missing.", OFFERS)
         return wanted
     rows = known.rows
     configuration = spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
@@ -125,13 +128,13 @@ def _with_place(wanted: Wanted, known: Known) -> Wanted:
     if wanted.cluster and places:
         named = spelled("cluster", wanted.cluster, [str(row["cluster"]) for row in known.rows if row["cluster"]])
         if named not in places:
-            raise _wrong(f"--cluster: {named} does not offer {configuration}: use {', '.join(places)}.")
+            raise _wrong(f"--cluster: {named} does not offer {configuration}.", f"Use {', '.join(places)}.")
     if not wanted.cluster and len(places) != 1:
         if not places:
             raise _wrong(
-                f"--cluster is missing, and no offer of {configuration} names one: give --cluster as the cloud spells it."
+                f"--cluster is missing, and no offer of {configuration} names one.", "Give --cluster as the cloud spells it."
             )
-        raise _wrong(f"--cluster is missing: name one of those that offer {configuration}: {', '.join(places)}.")
+        raise _wrong("--cluster is missing.", f"Name one of those that offer {configuration}: {', '.join(places)}.")
     cluster = spelled_if_known("cluster", wanted.cluster or places[0], places)
     pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
     pool = spelled_if_known("pool", wanted.pool, pools)
@@ -147,9 +150,9 @@ def spelled(option: str, word: str, known: Iterable[str]) -> str:
     names = sorted({str(name) for name in known})
     found = next((name for name in names if name.casefold() == word.casefold()), None)
     if not names:
-        raise _wrong(f"--{option}: {word!r} is not offered, nor is any other: {OFFERS}")
+        raise _wrong(f"--{option}: {word!r} is not offered, nor is any other.", OFFERS)
     if found is None:
-        raise _wrong(f"--{option}: {word!r} is not offered: use {', '.join(names)}.{question(nearest(word, names))}")
+        raise _wrong(f"--{option}: {word!r} is not offered.{question(nearest(word, names))}", f"Use {', '.join(names)}.")
     return found
 
 
@@ -168,12 +171,13 @@ def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
     if wanted.vpc_ref:
         names = {item.key.name for item in known.vpcs}
         if wanted.vpc_ref in names and wanted.vpc_ref not in there:
-            raise _wrong(f"--vpc-ref: GpuVpc/{wanted.vpc_ref} is not in cluster {wanted.cluster}: use one that is, or --vpc.")
+            what = f"--vpc-ref: GpuVpc/{wanted.vpc_ref} is not in cluster {wanted.cluster}."
+            raise _wrong(what, "Use one that is, or --vpc.")
     elif not wanted.vpc:
         if len(there) != 1:
             tenant = f", for example {known.tenant}" if known.tenant else ", usually the tenant's name"
             which = f"--vpc-ref ({', '.join(there)})" if there else "--vpc-ref with a GpuVpc of the namespace"
-            raise _wrong(f"the VPC is missing: name it with {which}, or with --vpc as the cloud has it{tenant}.")
+            raise _wrong("the VPC is missing.", f"Name it with {which}, or with --vpc as the cloud has it{tenant}.")
         return replace(wanted, vpc_ref=there[0])
     return wanted
 
@@ -236,12 +240,12 @@ def public_keys(text: str, file: str) -> tuple[str, ...]:
         PluginError: it holds none, or a private key.
     """
     if "PRIVATE KEY" in text:
-        raise _wrong(f"--ssh-key: {file} is a private key: name the file beside it that ends in .pub.")
+        raise _wrong(f"--ssh-key: {file} is a private key.", "Name the file beside it that ends in .pub.")
     keys = tuple(line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
     if not keys or not all(re.match(r"(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+ AAAA", key) for key in keys):
-        raise _wrong(f"--ssh-key: {file} holds no OpenSSH public key: name a .pub file.")
+        raise _wrong(f"--ssh-key: {file} holds no OpenSSH public key.", "Name a .pub file.")
     return keys
 
 
-def _wrong(message: str) -> PluginError:
-    return PluginError(message, ExitCode.MISUSED)
+def _wrong(what: str, do: str) -> PluginError:
+    return PluginError(what, ExitCode.MISUSED, do=do)

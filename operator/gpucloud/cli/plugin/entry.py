@@ -72,7 +72,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     if verb is None:
         at = At(**parsing.given(CLUSTER, words))
         advice.remember(at)
-        raise parsing.UsageError(_before_the_verb(argv) if name.startswith("-") else _unknown_verb(name, at), NAME)
+        raise _before_the_verb(argv) if name.startswith("-") else _unknown_verb(name, at)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
     if not set(parsing.HELP).isdisjoint(before_dashes):
@@ -100,25 +100,26 @@ def _warn_of_variables() -> None:
         show.tell(words)
 
 
-def _unknown_verb(name: str, at: At) -> str:
+def _unknown_verb(name: str, at: At) -> parsing.UsageError:
     command = ELSEWHERE.get(name)
     if command is None:
-        return f"unknown verb {clean(name)!r}.{suggestion(name, VERBS)}"
+        return parsing.UsageError(f"unknown verb {clean(name)!r}.{suggestion(name, VERBS)}", NAME)
     if at.namespace and command.split()[1] in advice.KUBECTL:  # to our own verbs, ``advice`` adds it
         command += f" --namespace={shlex.quote(at.namespace)}"
-    return f"unknown verb {clean(name)!r}. Use '{marks.paste(command)}'."
+    return parsing.UsageError(f"unknown verb {clean(name)!r}.", NAME, f"Use '{marks.paste(command)}'.")
 
 
-def _before_the_verb(argv: Sequence[str]) -> str:
+def _before_the_verb(argv: Sequence[str]) -> parsing.UsageError:
     """An option stands where the verb belongs: how the same words are typed in the right order, if the verb has that option."""
     option = argv[0].partition("=")[0] if argv[0].startswith("--") else argv[0][:2]
     place = next((place for place, word in enumerate(argv) if word in VERBS), None)
     verbs = VERBS.values() if place is None else (VERBS[argv[place]],)
     if all(verb.option(option) is None for verb in verbs):
         names = (name for verb in verbs for item in verb.options for name in item.names)
-        return f"unknown option {clean(option)!r}.{suggestion(option, names)}"
+        return parsing.UsageError(f"unknown option {clean(option)!r}.{suggestion(option, names)}", NAME)
     moved = ["VERB", *argv] if place is None else [argv[place], *argv[:place], *argv[place + 1 :]]
-    return f"{option} stands before the verb. Put options after it: '{NAME} {clean(shlex.join(moved))}'."
+    right = f"Put options after it: '{NAME} {clean(shlex.join(moved))}'."
+    return parsing.UsageError(f"{option} stands before the verb.", NAME, right)
 
 
 def _help(program: str = NAME, verb: Verb | None = None) -> int:

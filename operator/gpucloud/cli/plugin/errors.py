@@ -35,8 +35,8 @@ class PluginError(Exception):
     They are shown apart; as a text, which others quote, they are one after the other.
     """
 
-    def __init__(self, what: str, code: ExitCode = ExitCode.FAILED, *, do: str = "") -> None:
-        super().__init__(f"{what} {do}".rstrip())
+    def __init__(self, what: str, code: ExitCode = ExitCode.FAILED, *, do: str) -> None:
+        super().__init__(f"{what} {do}")
         self.what, self.do, self.code = what, do, code
 
 
@@ -54,7 +54,7 @@ class TransientError(PluginError):
     ``pause``: how many seconds the server asks to be left alone.
     """
 
-    def __init__(self, what: str, pause: float = 0.0, *, do: str = "") -> None:
+    def __init__(self, what: str, pause: float = 0.0, *, do: str) -> None:
         super().__init__(what, do=do)
         self.pause = pause
 

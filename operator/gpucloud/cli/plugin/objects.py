@@ -157,15 +157,16 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
     word, slash, after = text.partition("/")
     kind, name = (_kind(word), after) if slash else (default, text)
     if others and not slash and _kind(text) is not None:
-        raise PluginError(f"{text!r} is a kind: add the name of an object, such as {text}/train.", ExitCode.MISUSED)
+        raise PluginError(f"{text!r} is a kind.", ExitCode.MISUSED, do=f"Add the name of an object, such as {text}/train.")
     if kind is None or not name or "/" in name:
         known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
         suggested = suggestion(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
-        unknown = f"unknown kind {word!r}: use {known}.{suggested}"
-        said = unknown if slash and kind is None else f"{text!r} is not KIND/NAME: use for example gvm/train."
-        raise PluginError(said, ExitCode.MISUSED)
+        if slash and kind is None:
+            raise PluginError(f"unknown kind {word!r}.{suggested}", ExitCode.MISUSED, do=f"Use {known}.")
+        raise PluginError(f"{text!r} is not KIND/NAME.", ExitCode.MISUSED, do="Use for example gvm/train.")
     if kind != default and not others:
-        raise PluginError(f"{text!r} is not a {default}, and this verb takes nothing else: name a {default}.", ExitCode.MISUSED)
+        what = f"{text!r} is not a {default}, and this verb takes nothing else."
+        raise PluginError(what, ExitCode.MISUSED, do=f"Name a {default}.")
     return kind, name
 
 

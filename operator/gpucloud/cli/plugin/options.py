@@ -31,7 +31,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise PluginError(f"--timeout: {text!r} is not a duration: use for example 90s, 30m or 2h.", ExitCode.MISUSED)
+        raise PluginError(f"--timeout: {text!r} is not a duration.", ExitCode.MISUSED, do="Use for example 90s, 30m or 2h.")
     return value
 
 

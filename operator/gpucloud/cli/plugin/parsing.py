@@ -18,10 +18,10 @@ HELP = ("-h", "--help")
 
 
 class UsageError(PluginError):
-    """Wrong usage; the text ends with where the right one stands."""
+    """Wrong usage; what to do ends with where the right one stands."""
 
-    def __init__(self, message: str, program: str) -> None:
-        super().__init__(f"{message} See '{program} --help'.", ExitCode.MISUSED)
+    def __init__(self, what: str, program: str, do: str = "") -> None:
+        super().__init__(what, ExitCode.MISUSED, do=(do + f" See '{program} --help'.").lstrip())
 
 
 def split(verb: Verb, words: Sequence[str], program: str) -> tuple[list[tuple[Parameter, str]], list[str]]:
@@ -99,7 +99,7 @@ def _check_whole_names(verb: Verb, words: Sequence[str], program: str) -> None:
         return
     _, given = split(verb, list(takewhile(lambda word: word != "--", words)), program)
     if len(given) > 1 and short_of(given[0]):
-        raise UsageError(f"{given[0]!r} is a kind: write {short_of(given[0])}/{given[1]}.", program)
+        raise UsageError(f"{given[0]!r} is a kind.", program, f"Write {short_of(given[0])}/{given[1]}.")
 
 
 def _long(verb: Verb, word: str, rest: Iterator[str], program: str) -> tuple[Parameter, str]:
@@ -161,7 +161,7 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
             known = ", ".join(item.choices)
             usual = [choice for typed, choice in item.habits if typed == text]
             near = question(usual) or suggestion(text, item.choices)
-            raise UsageError(f"{name}: unknown value {text!r}: use {known}.{near}", program)
+            raise UsageError(f"{name}: unknown value {text!r}.{near}", program, f"Use {known}.")
     try:
         return item.convert(text)
     except ValueError as error:

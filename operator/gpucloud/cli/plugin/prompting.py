@@ -36,8 +36,9 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
         line = _read()
         if not line:
             raise PluginError(
-                "stopped, and nothing was created: give the answers as options, or run this again.",
+                "stopped, and nothing was created.",
                 ExitCode.INTERRUPTED,
+                do="Give the answers as options, or run this again.",
             )
         answer = line.strip() or default
         wrong = UNREADABLE if not answer.isprintable() else refusal(answer) if answer else ""

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
 from gpucloud.kinds.meta import GROUP
@@ -56,11 +57,12 @@ def unlisted(who: str, namespace: str | None, plurals: Iterable[str]) -> tuple[s
     return f"{_may_not_list(who, namespace, lacking)}: this page leaves them out.", _granted(who, namespace, lacking)
 
 
-def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> str:
+def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> PluginError:
     """The same for a user who may list no kind at all, and so sees no page."""
     lacking = tuple(plurals)
-    instead = "name a namespace of yours with -n, or ask for the right."
-    return f"{_may_not_list(who, namespace, lacking)}: {instead} {_granted(who, namespace, lacking)}"
+    instead = "Name a namespace of yours with -n, or ask for the right."
+    what = f"{_may_not_list(who, namespace, lacking)}."
+    return PluginError(what, do=f"{instead} {_granted(who, namespace, lacking)}")
 
 
 def _may_not_list(who: str, namespace: str | None, plurals: tuple[str, ...]) -> str:

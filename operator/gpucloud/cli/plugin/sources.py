@@ -50,6 +50,10 @@ class Source(Protocol):
         """All that the account sees."""
 
 
+ADDRESS = "Correct the address in --endpoint or GPUCLOUD_ENDPOINT"
+CREDENTIAL = "or the credential in the account's Secret"
+
+
 @dataclass(frozen=True, slots=True)
 class Direct:
     """The user's own way to the cloud, with the account's credential."""
@@ -62,7 +66,9 @@ class Direct:
         """The boot log of the VM that the object's status names."""
         where = {"id": vm.text("vmId"), "namespace": vm.text("vpc"), "cluster": vm.text("cluster")}
         if not all(where.values()):
-            raise PluginError(f"{vm.key} has no VM in the cloud yet, and so no boot log: see '{vm.key.command('status')}'.")
+            raise PluginError(
+                f"{vm.key} has no VM in the cloud yet, and so no boot log.", do=f"See it: {vm.key.command('status')}"
+            )
         record = self._ask(lambda client: client.get_boot_logs(**where, limit=limit))
         return record.boot_logs or ""
 
@@ -82,20 +88,18 @@ class Direct:
         try:
             return asyncio.run(asked())
         except CloudError as error:
-            words = self._failure(error)
-            raise (TransientError(words, error.retry_after or 0.0) if error.kind in TRANSIENT else PluginError(words)) from None
+            raise self._failure(error) from None
         except ValueError as error:
-            raise PluginError(f"the endpoint cannot be used ({error}): correct --endpoint.", ExitCode.MISUSED) from None
+            raise PluginError(f"the endpoint cannot be used ({error}).", ExitCode.MISUSED, do="Correct --endpoint.") from None
 
-    def _failure(self, error: CloudError) -> str:
-        """Return what to correct: where nothing was sent, the address alone can be wrong."""
-        address = "correct the address in --endpoint or GPUCLOUD_ENDPOINT"
+    def _failure(self, error: CloudError) -> PluginError:
+        """Say what to correct: where nothing was sent, the address alone can be wrong."""
+        what, do = f"the cloud at {self.url} refused or did not answer ({error}).", f"{ADDRESS}, {CREDENTIAL}, or try again."
         if error.kind is ErrorKind.NOT_SENT:
-            return f"the cloud at {self.url} cannot be reached ({error}): {address}, or try again."
-        return (
-            f"the cloud at {self.url} refused or did not answer ({error}): "
-            f"{address}, or the credential in the account's Secret, or try again."
-        )
+            what, do = f"the cloud at {self.url} cannot be reached ({error}).", f"{ADDRESS}, or try again."
+        if error.kind in TRANSIENT:
+            return TransientError(what, error.retry_after or 0.0, do=do)
+        return PluginError(what, do=do)
 
 
 def account_of(here: Cluster, wanted: str | None) -> Thing | None:
@@ -109,7 +113,8 @@ def account_of(here: Cluster, wanted: str | None) -> Thing | None:
     found = {item.key.name: item for item in here.things(here.namespace, (ACCOUNT,))}
     if DEFAULT_ACCOUNT in found or len(found) < 2:
         return found.get(DEFAULT_ACCOUNT) or next(iter(found.values()), None)
-    raise PluginError(f"there are several accounts: choose one with --account: {', '.join(sorted(found))}.", ExitCode.MISUSED)
+    what = f"there are several accounts: {', '.join(sorted(found))}."
+    raise PluginError(what, ExitCode.MISUSED, do="Choose one with --account.")
 
 
 def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[Direct | None, str]:
@@ -138,7 +143,7 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[D
     try:
         credential = parse(data)
     except CredentialError as error:
-        raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used ({error}): correct it.") from None
+        raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used ({error}).", do="Correct it.") from None
     return Direct(chosen.endpoints[name] if name else chosen.own_endpoint, credential, chosen), ""
 
 
@@ -158,4 +163,4 @@ def _settings(endpoints: tuple[str, ...]) -> Settings | None:
     try:
         return flags.load(given, environ)
     except SettingsError as error:
-        raise PluginError(f"{error}.", ExitCode.MISUSED) from None
+        raise PluginError(f"{error}.", ExitCode.MISUSED, do="Correct --endpoint or GPUCLOUD_ENDPOINT.") from None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+ANOTHER = "Name another with --kubeconfig or --context."
 RELOGIN = "Correct the kubeconfig, or log in again."
 UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
 
@@ -100,15 +101,16 @@ def contexts(path: Path | None) -> list[str]:
 def _connect(at: At) -> tuple[str, str, bool, Way]:
     """The server, the namespace, whether another user is acted as, and the way there."""
     if at.as_groups and not at.as_user:
-        raise PluginError("--as-group needs --as: name the user to act as, too.", ExitCode.MISUSED)
+        raise PluginError("--as-group needs --as.", ExitCode.MISUSED, do="Name the user to act as, too.")
     for option, word in (("--as", at.as_user or ""), *(("--as-group", group) for group in at.as_groups)):
         if kubeconfig.is_no_header(word):
-            raise PluginError(f"{option}: {printable(word)!r} has a control character: name one without.", ExitCode.MISUSED)
+            what = f"{option}: {printable(word)!r} has a control character."
+            raise PluginError(what, ExitCode.MISUSED, do="Name one without.")
     try:
         access = _access(at)
     except ConfigError as error:
         words = clean(str(error)).rstrip(".")
-        raise PluginError(f"the kubeconfig cannot be used ({words}): name another with --kubeconfig or --context.") from None
+        raise PluginError(f"the kubeconfig cannot be used ({words}).", do=ANOTHER) from None
     except UnservedError:
         from gpucloud.cli.plugin.kube import library  # noqa: PLC0415 - half a second to load, for few kubeconfigs
 
@@ -121,14 +123,16 @@ def _access(at: At) -> Access:
     files = kubeconfig.paths(at.kubeconfig)
     if at.kubeconfig is not None and not at.kubeconfig.is_file():
         raise PluginError(
-            f"--kubeconfig: there is no file {at.kubeconfig}: name one that exists, or leave the option out.", ExitCode.MISUSED
+            f"--kubeconfig: there is no file {at.kubeconfig}.",
+            ExitCode.MISUSED,
+            do="Name one that exists, or leave the option out.",
         )
     if any(path.is_file() for path in files):
         access = kubeconfig.access(kubeconfig.load(files), at.context, at.namespace)
     elif at.kubeconfig is None and at.context is None and (POD / "token").is_file():
         access = _of_pod(at)
     else:
-        raise PluginError(_missing(files), ExitCode.MISUSED)
+        raise _missing(files)
     return replace(access, impersonate=kubeconfig.impersonation(at)) if at.as_user else access
 
 
@@ -147,10 +151,11 @@ def _of_pod(at: At) -> Access:
     )
 
 
-def _missing(files: tuple[Path, ...]) -> str:
+def _missing(files: tuple[Path, ...]) -> PluginError:
     named = os.environ.get("KUBECONFIG")
     said = f"KUBECONFIG names {clean(named)}, which does not exist" if named else f"there is no kubeconfig {files[0]}"
-    return f"{said}: set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."
+    set_it = "Set KUBECONFIG to your kubeconfig, or name it with --kubeconfig."
+    return PluginError(f"{said}.", ExitCode.MISUSED, do=set_it)
 
 
 def _no_login(host: str, error: Exception) -> str:

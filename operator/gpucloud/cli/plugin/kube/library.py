@@ -36,7 +36,8 @@ class LibraryWay:
             loader.load_and_set(settings)
         except ConfigException as error:
             raise PluginError(
-                f"the kubeconfig cannot be used ({clean(str(error)).rstrip('.')}): name another with --kubeconfig or --context."
+                f"the kubeconfig cannot be used ({clean(str(error)).rstrip('.')}).",
+                do="Name another with --kubeconfig or --context.",
             ) from None
         self.client, context = client.ApiClient(configuration=settings), loader.current_context["context"]
         self.namespace, self.host = at.namespace or context.get("namespace") or "default", str(settings.host)
@@ -113,7 +114,7 @@ def _impersonate(api: client.ApiClient, at: At) -> bool:
     headers = kubeconfig.impersonation(at)
     if len(dict(headers)) < len(headers):
         raise PluginError(
-            "this kubeconfig's way to log in cannot act as a user with several groups: give one, or use another context."
+            "this kubeconfig's login cannot act as a user with several groups.", do="Give one, or use another context."
         )
     for name, value in headers:
         api.set_default_header(name, value)

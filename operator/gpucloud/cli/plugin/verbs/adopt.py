@@ -90,18 +90,19 @@ def adopt(
     kind, called = target(name, others=True)
     if kind not in adopting.NOUNS:
         raise PluginError(
-            f"a {kind} has no resource in the cloud to adopt: name a VM, or gsnap/NAME, or gvpc/NAME.", ExitCode.MISUSED
+            f"a {kind} has no resource in the cloud to adopt.", ExitCode.MISUSED, do="Name a VM, or gsnap/NAME, or gvpc/NAME."
         )
     here = cluster(at)
     view = _look(here, cloud, at.namespace)
     found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
-        raise PluginError(
-            _which(kind, called, found) if found else _none(kind, called, view.left, _export_command(here, cloud))
-        )
+        raise _which(kind, called, found) if found else _none(kind, called, view.left, _export_command(here, cloud))
     objects, refused = view.manifests(here, found)
     for _, why in refused:
-        raise PluginError(f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.")
+        command = _export_command(here, cloud)
+        raise PluginError(
+            f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.", do=f"See what else can be adopted: {command}"
+        )
     (manifest,) = objects
     if not apply:
         show.document(manifest, output)
@@ -111,18 +112,19 @@ def adopt(
     return ExitCode.OK
 
 
-def _which(kind: str, name: str, found: list[Found]) -> str:
+def _which(kind: str, name: str, found: list[Found]) -> PluginError:
     """Say that there are several to adopt."""
     places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
-    return f"there are several {adopting.NOUNS[kind]}s named {name!r}: in {places}. Say which with --cluster and --vpc."
+    what = f"there are several {adopting.NOUNS[kind]}s named {name!r}: in {places}."
+    return PluginError(what, do="Say which with --cluster and --vpc.")
 
 
-def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) -> str:
+def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) -> PluginError:
     """Say that there is none to adopt, and which name may be meant."""
     suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
-    return (
-        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested} "
-        f"'{export_command}' prints all of these; '{paste('kubectl gpucloud status -A')}' shows the objects."
+    return PluginError(
+        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
+        do=f"See all of these: {export_command} -- and the objects: {paste('kubectl gpucloud status -A')}",
     )
 
 

@@ -50,7 +50,7 @@ def logs(
 ) -> int:
     """Print the boot log of a VM."""
     if follow and output is not Output.TEXT:
-        raise PluginError(f"--follow prints text, not {output}: leave one of the two out.", ExitCode.MISUSED)
+        raise PluginError(f"--follow prints text, not {output}.", ExitCode.MISUSED, do="Leave one of the two out.")
     here = cluster(at)
     item = here.need(vm_key(here, vm))
     account = None if own_account(item) else _account_of_vm(here, item)
@@ -91,9 +91,8 @@ def offers(
     try:
         source = source_of(here, account, cloud)
     except NoSourceError as error:
-        raise NoSourceError(
-            f"{error} For what the operator last read, use '{paste('kubectl get gpuoffers')}'.", error.code
-        ) from None
+        instead = f"For what the operator last read, use '{paste('kubectl get gpuoffers')}'."
+        raise NoSourceError(error.what, error.code, do=f"{error.do} {instead}") from None
     found = source.offers(place)
     rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
@@ -123,11 +122,11 @@ def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Sour
     if found is not None:
         return found
     if not isinstance(here.api, KubeApi):
-        raise NoSourceError(f"{why}.")
+        raise NoSourceError(f"{why}.", do="Give --endpoint NAME=URL, or ask your administrator for it.")
     try:
         return console(here, here.api, account, cloud)
     except PluginError as error:
-        raise NoSourceError(f"the cloud cannot be asked: {why}; and {error}", error.code) from None
+        raise NoSourceError(f"the cloud cannot be asked: {why}; and {error.what}", error.code, do=error.do) from None
 
 
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:

@@ -39,7 +39,8 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     here, wanted = cluster(at), _wanted(vm)
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
     if wait_for_it and not apply and not asks:
-        raise PluginError("--wait needs --apply: without it the manifest is printed and nothing is created.", ExitCode.MISUSED)
+        what = "--wait needs --apply: without it the manifest is printed and nothing is created."
+        raise PluginError(what, ExitCode.MISUSED, do="Add --apply, or leave --wait out.")
     (creating.check_combination if asks else creating.check_complete)(wanted)  # before the calls, which take seconds
     account, why = _account(here, cloud.account)
     known = _known(here, account, why, cloud)
@@ -134,7 +135,7 @@ def _read(file: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PluginError(
-            f"--ssh-key: {file} cannot be read ({reason}): name the file of a public key.", ExitCode.MISUSED
+            f"--ssh-key: {file} cannot be read ({reason}).", ExitCode.MISUSED, do="Name the file of a public key."
         ) from None
 
 

@@ -39,8 +39,8 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     else:
         found = [row for name, row in {**_standings(), **known}.items() if name.lower() == reason.lower()]
         if not found:
-            every = f"'{marks.paste('kubectl gpucloud explain')}' lists all."
-            raise PluginError(f"unknown reason {clean(reason)!r}: {every}{suggestion(reason, known)}", ExitCode.MISUSED)
+            every = f"See all: {marks.paste('kubectl gpucloud explain')}"
+            raise PluginError(f"unknown reason {clean(reason)!r}.{suggestion(reason, known)}", ExitCode.MISUSED, do=every)
     if output is not Output.TEXT:
         show.document({"reasons": found}, output)
     elif reason is None:

@@ -62,8 +62,8 @@ def _tag(here: Cluster) -> str:
     uid = ((found or {}).get("metadata") or {}).get("uid")
     if not uid:
         raise PluginError(
-            "the installation's tag is made from the namespace kube-system, which you may not read: give --install-tag, as it "
-            "stands in the names of its VMs, NAME-TAG-HASH."
+            "the installation's tag is made from the namespace kube-system, which you may not read.",
+            do="Give --install-tag, as it stands in the names of its VMs, NAME-TAG-HASH.",
         )
     return installation_tag(str(uid))
 

@@ -55,7 +55,8 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
     item = kept(here, vm)
     if _power(item) == PowerState.STOPPED:
         raise PluginError(
-            f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart: use '{item.key.command('start')}'."
+            f"{item.key} is to be stopped (spec.powerState), so there is nothing to restart.",
+            do=f"Start it: {item.key.command('start')}",
         )
     mind_pause(item, refuse=True)
     asked = request_time()

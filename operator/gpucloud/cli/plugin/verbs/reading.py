@@ -77,13 +77,15 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
 def _check(choice: _Choice, output: Output, *, watch: bool) -> None:
     if choice.named and choice.namespace is None:
         raise PluginError(
-            "named objects and -A cannot be combined: use -n NAMESPACE with the names, or leave the names out.",
+            "named objects and -A cannot be combined.",
             ExitCode.MISUSED,
+            do="Use -n NAMESPACE with the names, or leave the names out.",
         )
     if choice.named and choice.selector:
-        raise PluginError("named objects and --selector cannot be combined: leave one of the two out.", ExitCode.MISUSED)
+        what = "named objects and --selector cannot be combined."
+        raise PluginError(what, ExitCode.MISUSED, do="Leave one of the two out.")
     if watch and output not in {Output.TEXT, Output.WIDE}:
-        raise PluginError(f"--watch shows text, not {output}: leave one of the two out.", ExitCode.MISUSED)
+        raise PluginError(f"--watch shows text, not {output}.", ExitCode.MISUSED, do="Leave one of the two out.")
 
 
 def _look(here: Cluster, choice: _Choice) -> _Seen:
@@ -110,7 +112,7 @@ def _visible(here: Cluster, namespace: str | None, selector: str = "") -> tuple[
     failures = [error for error in unread.values() if not isinstance(error, (ForbiddenError, NotServedError))]
     forbidden = tuple(plural for plural, error in unread.items() if isinstance(error, ForbiddenError))
     if forbidden and not failures and len(unread) == len(KINDS):
-        raise PluginError(rights.none_listed(here.whoami(), namespace, forbidden))
+        raise rights.none_listed(here.whoami(), namespace, forbidden)
     if failures or len(unread) == len(KINDS):
         raise (failures or list(unread.values()))[0]
     return things, forbidden

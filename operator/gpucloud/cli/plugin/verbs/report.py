@@ -34,7 +34,7 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
             path.chmod(0o600)
             target.write(packed)
     except OSError as error:
-        raise PluginError(f"cannot write {path}: {error.strerror}: name another file with --file.", ExitCode.FAILED) from None
+        raise PluginError(f"cannot write {path}: {error.strerror}.", do="Name another file with --file.") from None
     print(f"{path} is written. Look through it before you send it: tar -xzf {path}")
     return ExitCode.OK
 

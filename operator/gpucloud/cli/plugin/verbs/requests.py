@@ -67,11 +67,13 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     for item in things:
         if item.deleting is not None:
             raise PluginError(
-                f"{item.key} is being deleted, and the operator tries that again by itself: see '{item.key.command('status')}'."
+                f"{item.key} is being deleted, and the operator tries that again by itself.",
+                do=f"See how far it is: {item.key.command('status')}",
             )
         if wait_for_it and item.key.kind == ACCOUNT:
             raise PluginError(
-                f"the status of {item.key} does not say when a request is answered: leave --wait out, then use the verb wait."
+                f"the status of {item.key} does not say when a request is answered.",
+                do="Leave --wait out, then use the verb wait.",
             )
         mind_pause(item, refuse=True)
     asked = request_time()
@@ -98,7 +100,8 @@ def retain(at: At, *, objects: tuple[str, ...]) -> int:
     things = _things(here, objects)
     for item in things:
         if item.key.kind in {ACCOUNT, HOST}:
-            raise PluginError(f"deleting {item.key} destroys nothing in the cloud: name a GpuVM, GpuVpc or GpuSnapshot.")
+            what = f"deleting {item.key} destroys nothing in the cloud."
+            raise PluginError(what, do="Name a GpuVM, GpuVpc or GpuSnapshot.")
     return max([_retain(here, item) for item in things], default=ExitCode.OK)
 
 

@@ -49,7 +49,8 @@ def kept(here: Cluster, name: str) -> Thing:
     item = here.need(vm_key(here, name))
     if item.deleting is not None:
         raise PluginError(
-            f"{item.key} is being deleted, which cannot be taken back: when it is gone, create it again if it is still wanted."
+            f"{item.key} is being deleted, which cannot be taken back.",
+            do="When it is gone, create it again if it is still wanted.",
         )
     return item
 
@@ -63,7 +64,7 @@ def mind_pause(item: Thing, *, refuse: bool) -> None:
     if not item.paused:
         return
     if refuse:
-        raise PluginError(f"{item.key} is paused: run '{item.key.command('resume')}' first.")
+        raise PluginError(f"{item.key} is paused.", do=f"Run this first: {item.key.command('resume')}")
     show.tell(f"{item.key} is paused: nothing happens until the pause ends. To end it: {item.key.command('resume')}")
 
 

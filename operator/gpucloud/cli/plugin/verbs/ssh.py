@@ -32,7 +32,7 @@ def ssh(at: At, *, vm: str, args: tuple[str, ...], login: str | None, private: b
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell; the address was checked
     except FileNotFoundError:
-        raise PluginError("there is no ssh on this machine: install an OpenSSH client, or use --print.") from None
+        raise PluginError("there is no ssh on this machine.", do="Install an OpenSSH client, or use --print.") from None
 
 
 def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool) -> list[str]:
@@ -44,17 +44,20 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
     which = "private" if private else "public"
     address = item.text("privateIp" if private else "ip")
     if not address:
-        raise PluginError(f"{item.key} has no {which} address now: {_way_out(item, private=private)}. {message(item)}".rstrip())
+        what = f"{item.key} has no {which} address now. {message(item)}".rstrip()
+        raise PluginError(what, do=_way_out(item, private=private))
     try:
         ipaddress.ip_address(address)
     except ValueError:
         raise PluginError(
-            f"the status of {item.key} holds {address!r}, which is not an IP address: see '{item.key.command('status')}'."
+            f"the status of {item.key} holds {address!r}, which is not an IP address.",
+            do=f"See it: {item.key.command('status')}",
         ) from None
     if login.startswith("-") or not login.isprintable() or " " in login:
         raise PluginError(
-            f"--login: {login!r} is not a user name: use one without spaces that does not start with a dash.",
+            f"--login: {login!r} is not a user name.",
             ExitCode.MISUSED,
+            do="Use one without spaces that does not start with a dash.",
         )
     return ["ssh", "-l", login, address, *args]
 
@@ -62,7 +65,7 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
 def _way_out(item: Thing, *, private: bool) -> str:
     """How to come to an address: a VM that is Ready without a public one gets none by waiting."""
     if item.spec.get("powerState") == "Stopped":
-        return f"start it with '{item.key.command('start', '--wait')}'"
+        return f"Start it: {item.key.command('start', '--wait')}"
     if standing(item) is Standing.READY and not private and item.text("privateIp"):
-        return f"from inside its VPC use '{item.key.command('ssh', '--private')}'"
-    return f"wait with '{item.key.command('wait')}'"
+        return f"From inside its VPC use: {item.key.command('ssh', '--private')}"
+    return f"Wait for it: {item.key.command('wait')}"
