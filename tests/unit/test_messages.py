@@ -246,6 +246,9 @@ def test_the_judge_reads_all_kinds_of_messages():
     assert len(refusals()) > 40
 
 
+LISTING = (
+    "{plural} could not be listed: {said}. Correct that, then run it again. To look: kubectl get {plural}.gpucloud.dev {scope}"
+)
 # a module of the source, what is read of it, and why
 READ = [
     (
@@ -253,7 +256,11 @@ READ = [
         "cannot read the events of {key} in all namespaces: {error}. Log in to the cluster again.",
         "from a function",
     ),
-    ("cli/operations/uninstall.py", "{plural} could not be listed: {said}. Correct that, then run it again", "from a class"),
+    (
+        "cli/operations/uninstall.py",
+        LISTING,
+        "from a class",
+    ),
     ("cloud/calls.py", "{name} must be text; nothing was sent", "framed by a function"),
     (
         "engine/kube/ssh_keys.py",

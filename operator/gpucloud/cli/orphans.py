@@ -67,7 +67,11 @@ def run(args: argparse.Namespace) -> int:
     app.configure_logging(chosen.replace(log_level="error", log_format="text"))
     try:
         report = asyncio.run(inspect(chosen, connect, tell))
-    except (KubeError, NoCluster, OSError, SettingsError) as error:
+    except KubeError as error:
+        words = f"the objects cannot be read: {error}. Run 'gpucloud check', which says what is wrong."
+        print(f"gpucloud orphans: {words}", file=sys.stderr)
+        return FAILED
+    except (NoCluster, OSError, SettingsError) as error:
         print(f"gpucloud orphans: {error}", file=sys.stderr)
         return FAILED
     return show(report, args.output)

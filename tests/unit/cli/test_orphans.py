@@ -110,6 +110,17 @@ async def test_what_is_waited_for_is_told(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_a_refusal_of_the_apiserver_is_told_with_a_command(status, monkeypatch, tmp_path, capsys):
+    with FakeApiServer() as api:
+        api.refused = {"/": status}
+        monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path)))
+        assert main(["orphans", "--install-tag", TAG, "--endpoint", "default=http://127.0.0.1:1"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"gpucloud orphans: the objects cannot be read: {status} Forbidden: refused: /")
+    assert line.endswith(". Run 'gpucloud check', which says what is wrong.")
+
+
 @pytest.mark.parametrize(("terminal", "said"), [(True, "gpucloud orphans: listing …\n"), (False, "")])
 def test_only_a_terminal_is_told_what_is_waited_for(terminal, said, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

@@ -133,7 +133,8 @@ def test_a_check_advises_to_install_definitions_only_where_discovery_lacks_them(
     [
         (401, "use a kubeconfig, or a service account, that the apiserver accepts"),
         (403, "grant the operator its rights, as docs/how-to/run-the-operator.md lists them"),
-        (400, "check that the apiserver answers at the server of the kubeconfig, and try again"),
+        (400, "update the older one of the operator and the CRDs; these: kubectl apply --server-side -f crds/"),
+        (500, "check that the apiserver answers at the server of the kubeconfig, and try again"),
     ],
 )
 def test_a_check_says_what_to_do_where_objects_cannot_be_listed(status, says, api, capsys):

@@ -307,21 +307,25 @@ async def test_a_missing_right_is_said_at_once():
         await guard(kube).clear(Policy.DRAIN, 60, told)
 
 
+ALL = "kubectl get gpuvms.gpucloud.dev --all-namespaces"
+ONE = "kubectl get gpuvms.gpucloud.dev/train --namespace=team --output=yaml"
+
+
 @pytest.mark.parametrize(
-    ("verb", "policy", "said"),
+    ("verb", "policy", "said", "command"),
     [
-        ("list", Policy.DRAIN, "gpuvms could not be listed: 403 Forbidden: may not list"),
-        ("delete", Policy.DRAIN, "GpuVM team/train could not be deleted: 403 Forbidden: may not delete"),
-        ("patch", Policy.RETAIN, "GpuVM team/train could not be set to Retain: 403 Forbidden: may not patch"),
-        ("delete", Policy.RETAIN, "GpuVM team/train could not be deleted: 403 Forbidden: may not delete"),
+        ("list", Policy.DRAIN, "gpuvms could not be listed: 403 Forbidden: may not list", ALL),
+        ("delete", Policy.DRAIN, "GpuVM team/train could not be deleted: 403 Forbidden: may not delete", ONE),
+        ("patch", Policy.RETAIN, "GpuVM team/train could not be set to Retain: 403 Forbidden: may not patch", ONE),
+        ("delete", Policy.RETAIN, "GpuVM team/train could not be deleted: 403 Forbidden: may not delete", ONE),
     ],
 )
-async def test_it_says_what_could_not_be_done_and_in_whose_words(verb, policy, said):
+async def test_it_says_what_could_not_be_done_in_whose_words_and_how_to_look(verb, policy, said, command):
     kube = Objects(body("GpuVM", "train"))
     kube.denied = {verb}
     with pytest.raises(KubeError) as failed:
         await guard(kube).clear(policy, 60, told)
-    assert str(failed.value) == f"{said}. Correct that, then run it again"
+    assert str(failed.value) == f"{said}. Correct that, then run it again. To look: {command}"
 
 
 class Wire(UninstallClient):

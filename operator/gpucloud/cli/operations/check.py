@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 _RETRY = "check that the apiserver answers at the server of the kubeconfig, and try again"
+_OLDER = f"update the older one of the operator and the CRDs; these: {APPLY_CRDS}"
 _WAYS_OUT: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "use a kubeconfig, or a service account, that the apiserver accepts",
     HTTPStatus.FORBIDDEN: "grant the operator its rights, as docs/how-to/run-the-operator.md lists them",
+    HTTPStatus.BAD_REQUEST: _OLDER,
+    HTTPStatus.UNPROCESSABLE_ENTITY: _OLDER,
 }
 
 

@@ -48,11 +48,11 @@ class Left:
 
 
 class NotDoneError(KubeError):
-    """A call failed: what could not be done, and what the apiserver said."""
+    """A call failed: what could not be done, what the apiserver said, and the command that shows what it was about."""
 
-    def __init__(self, what: str, said: KubeError) -> None:
+    def __init__(self, what: str, said: KubeError, command: str) -> None:
         super().__init__(said.status, said.reason, "")
-        self._text = f"{what}: {said}. Correct that, then run it again"
+        self._text = f"{what}: {said}. Correct that, then run it again. To look: {command}"
 
     def __str__(self) -> str:
         return self._text
@@ -141,7 +141,8 @@ class Uninstall:
                 bodies = [body async for body in self._kube.resources(definition.plural, self._namespaces)]
             except KubeError as error:
                 if error.status != 404 or await self._is_served(definition.plural):
-                    raise NotDoneError(f"{definition.plural} could not be listed", error) from error
+                    command = self._listing(definition.plural)
+                    raise NotDoneError(f"{definition.plural} could not be listed", error, command) from error
                 bodies = []
             found.extend((definition.plural, {"kind": definition.kind, **body}) for body in bodies)
         return found
@@ -151,7 +152,12 @@ class Uninstall:
             return await self._kube.serves(plural)
         except KubeError as error:
             what = f"{plural} could not be listed, and /apis does not tell whether the server has such objects"
-            raise NotDoneError(what, error) from error
+            raise NotDoneError(what, error, "kubectl get --raw=/apis") from error
+
+    def _listing(self, plural: str) -> str:
+        """The command that lists what the call would have listed; of several namespaces the first."""
+        scope = f"--namespace={self._namespaces[0]}" if self._namespaces else "--all-namespaces"
+        return f"kubectl get {plural}.{GROUP} {scope}"
 
     async def _delete(self, plural: str, body: Mapping[str, Any], policy: Policy) -> None:
         meta = body["metadata"]
@@ -164,7 +170,8 @@ class Uninstall:
                 await self._kube.delete(plural, meta)
         except KubeError as error:
             if not (error.gone or error.undefined or error.conflict):  # what is there by now is seen at the next look
-                raise NotDoneError(f"{_called(body)} could not be {doing}", error) from error
+                command = f"kubectl get {plural}.{GROUP}/{meta['name']} --namespace={meta['namespace']} --output=yaml"
+                raise NotDoneError(f"{_called(body)} could not be {doing}", error, command) from error
 
 
 def _unneeded(bodies: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
