@@ -1,14 +1,19 @@
 """``report``: an archive of what helps, and nothing that must stay private."""
 
 import json
+import re
 import tarfile
+from pathlib import Path
 
 import pytest
+import yaml
 
+from gpucloud.cli.plugin.reporting import names_in, of_object
 from gpucloud.cli.plugin.scrubbing import scrubbed
 from support.pluginworld import a_body
 
 PRIVATE = "s3cr3t-made-up"
+RECORDED = sorted((Path(__file__).parents[3] / "deploy/argocd/resource_customizations").glob("*/*/testdata/*.yaml"))
 PRIVATE_WORD = "q7Rk2Vb9Lx4Tz1Wm8Nc5"
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
 POD = {
@@ -278,6 +283,26 @@ def test_names_of_objects_stay_where_nothing_but_their_look_is_like_a_secret(api
     (vm,) = json.loads(files["objects.json"])
     assert (vm["metadata"]["name"], vm["spec"]["vmName"]) == (name, name)
     assert vm["spec"]["sshKeysFrom"][0]["secretKeyRef"]["key"] == key
+
+
+def test_the_id_of_an_order_stays(api, reported):
+    """The operator draws it at random, and tells of the order by it; clusters may have any name."""
+    order, cluster = "9f86d081884c7d65-mzx7ntfklm", "Xk9mQ2vL7pRt"
+    api.add(a_body("GpuVM", "train", "Stalled", "Rejected", status={"order": {"id": order, "state": "Sent"}}))
+    api.add(a_body("GpuCloudAccount", "default", status={"clusters": [cluster]}))
+    api.canned[PODS] = {"items": [POD]}
+    api.canned[f"{PODS}/operator-0/log"] = {"event": f"order {order} in {cluster}, {PRIVATE_WORD}"}
+    files = reported()
+    assert f"order {order} in {cluster}, [removed]" in files["logs/operator-0.txt"]
+    assert order in files["objects.json"]
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_of_a_real_object_nothing_but_keys_and_queries_are_removed(path):
+    """As the operator wrote them: names, UIDs, ids of orders, reasons and messages stay. An image may have a signed URL."""
+    body = of_object(yaml.safe_load(path.read_text()))
+    text = json.dumps(body, indent=1, ensure_ascii=False, default=str)
+    assert scrubbed(text, frozenset(names_in(body))) == re.sub(r"\.(qcow2|sha256)\?[^\s\"]+", r".\1?[removed]", text)
 
 
 def test_no_secret_is_read(api, reported):

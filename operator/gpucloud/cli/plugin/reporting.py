@@ -60,7 +60,9 @@ def of_event(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # Under these, and under what ends with Name or Id, an object is named; beside a name, a key is that of a Secret or ConfigMap.
-_NAMES = frozenset({"name", "namespace", "uid", "object", "kind", "holder", "cluster", "vpc", "image", "configuration"})
+_NAMES = frozenset(
+    "name namespace uid id object kind holder cluster clusters vpc image configuration resourcePool tenant".split()  # noqa: SIM905
+)
 
 
 def names_in(content: Any) -> Iterator[str]:
@@ -68,8 +70,9 @@ def names_in(content: Any) -> Iterator[str]:
     if isinstance(content, dict):
         for field, value in content.items():
             known = field in _NAMES or str(field).endswith(("Name", "Id")) or (field == "key" and "name" in content)
-            if known and isinstance(value, str):
-                yield from (value, *value.split("/"))
+            for name in value if isinstance(value, list | tuple) else [value]:
+                if known and isinstance(name, str):
+                    yield from (name, *name.split("/"))
             yield from names_in(value)
     elif isinstance(content, list | tuple):
         for item in content:
