@@ -136,16 +136,23 @@ def _is_further(known: TrackedOrder, recorded: Order, versions: frozenset[Record
     """Whether another process has carried this order further, to a state that this process never recorded, or sent a later one.
 
     A later order counts while it may exist: a status that was put back holds an earlier one, and nothing is ordered the sooner.
+    What this process ordered itself gives way only to an order in its place: what has the name by now was made by that one.
     """
-    if known.order is None or known.own or version_of(recorded) in versions:
+    if known.order is None or version_of(recorded) in versions:
         return False
     if recorded.id != known.order.id:
-        return may_exist(recorded) and _is_later(recorded, known.order)
-    return recorded.state in FURTHER.get(known.state, ())
+        follows = _replaces(recorded, known.order) if known.own else _is_later(recorded, known.order)
+        return may_exist(recorded) and follows
+    return not known.own and recorded.state in FURTHER.get(known.state, ())
 
 
 def _is_later(recorded: Order, known: Order) -> bool:
     return known.recorded_at is not None and recorded.recorded_at is not None and recorded.recorded_at > known.recorded_at
+
+
+def _replaces(recorded: Order, known: Order) -> bool:
+    """Whether an order was recorded for a resource in place of the known one's. It is counted, so no clock is compared."""
+    return (recorded.recreation or 0) > (known.recreation or 0)
 
 
 def _is_withdrawn(known: TrackedOrder, recorded: Order) -> bool:
