@@ -275,9 +275,12 @@ def replaced_from(tracked: TrackedOrder, grace: float, first_seen: float) -> flo
 
 
 def is_anothers_id(tracked: TrackedOrder, seen_id: str | None) -> bool:
-    """Whether a unique id is another's: the record has a different one, or it had the name before the order."""
+    """Whether a unique id is another's: the record has a different one; or it has none, and that one had the name before.
+
+    What is recorded counts first: what was adopted had the name before, too, and so had ours while its record was lost.
+    """
     recorded = None if tracked.order is None else tracked.order.cloud_id
-    return seen_id is not None and (seen_id in tracked.others or bool(recorded and recorded != seen_id))
+    return seen_id is not None and (recorded != seen_id if recorded else seen_id in tracked.others)
 
 
 def _renumbered(tracked: TrackedOrder, as_of: float, grace: float, first_seen: float) -> tuple[Match, TrackedOrder]:

@@ -78,6 +78,42 @@ async def test_a_vpc_that_was_adopted_is_not_of_an_order_that_follows(it):
     assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == (["5"], [])
 
 
+async def test_a_vpc_that_had_the_name_can_be_adopted_all_the_same(it):
+    """As the message of the Conflict says. It is no order's then, so what had the name before proves nothing against it."""
+    await it.start(own_account_sharing="Shared")
+    await it.apply()
+    await it.until(lambda: it.ready == "False/Conflict")
+    it.change(spec={"adoption": "IfExists"})
+    await it.until(lambda: it.ready == "True/Adopted")
+    written = len(it.kube.statuses)
+    await asyncio.sleep(900)
+    assert (it.ready, len(it.kube.statuses)) == ("True/Adopted", written)
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc"), it.cloud.asked("CreateVpc")) == (["5"], [], [])
+
+
+async def test_a_vpc_whose_record_was_lost_for_a_while_is_its_objects(it):
+    """It counted as another's meanwhile; a backup tool puts the status back later than the object."""
+    it.cloud.vpcs.clear()
+    it.cloud.refuse("CreateVpc", THEIRS | {"id": "6"})
+    await it.apply()
+    await it.until(lambda: it.cloud.asked("CreateVpc"))
+    it.cloud.vpcs["6"] = THEIRS | {"id": "6"}
+    await it.until(lambda: it.ready == "True/Available")
+    await asyncio.sleep(10)
+    status = it.kube.bodies["u-train"].pop("status")
+    await it.start()
+    await it.until(lambda: it.ready == "False/Conflict", 400)
+    it.restore(status)
+    await it.until(lambda: it.ready == "True/Available", 400)
+    await asyncio.sleep(900)
+    assert it.ready == "True/Available"
+    it.delete()
+    await it.until(lambda: it.gone, 900)
+    assert it.cloud.vpcs == {}
+
+
 async def test_what_the_order_made_beside_it_is_ours(it):
     """Theirs is gone, and the order without a clear answer was carried out: its id is a new one."""
     await it.apply()
