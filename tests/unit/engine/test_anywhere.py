@@ -36,7 +36,10 @@ class Listings:
     """What each cluster shows of the name that is looked for, and who looks where."""
 
     def __init__(self):
-        self.shown, self.seekers = {"Hou1": (), "Msc1": (VM,)}, {}
+        self.shown, self.seekers, self.shared = {"Hou1": (), "Msc1": (VM,)}, {}, {}
+
+    def spelling(self, cluster):
+        return self.shared.get(cluster, cluster)
 
     def seek(self, uid, clusters):
         self.seekers[uid] = clusters
@@ -123,3 +126,30 @@ async def test_what_one_cluster_shows_is_known_while_another_is_not(searching, o
     await asyncio.sleep(1)
     found, unknown = searching.look("a", 0)
     assert (found, unknown) == ((VM,), Unknown(3.0, named, max(others)))
+
+
+@pytest.mark.parametrize(
+    ("also", "looked", "found", "why"),
+    [
+        ((), {"Hou1", "msc1"}, VM, "it is named as the cloud spells it, for calls and records"),
+        (("msc1",), {"Hou1", "msc1"}, VM._replace(cluster="msc1"), "the spec names it so, too: one VM, found once"),
+        (("hou1",), {"Hou1", "hou1", "msc1"}, VM, "what a spec names is looked into as it stands, and may be refused"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_cluster_is_looked_into_as_it_is_listed_already(searching, also, looked, found, why):
+    """Seeds 92316958 and 92330149: Msc1 was listed beside the msc1 of the specs, as often."""
+    searching.listings.shared = {"Msc1": "msc1"}
+    searching.listings.shown = {"Hou1": (), "hou1": (), "msc1": (VM._replace(cluster="msc1"),)}
+    searching.look("a")
+    await asyncio.sleep(1)
+    places = searching.anywhere.places_of("a", "train", 0.0, frozenset(also))
+    assert (places, searching.listings.seekers["a"]) == (((found,), None), looked), why
+
+
+async def test_a_cluster_that_cannot_be_listed_is_named_as_the_cloud_spells_it(searching):
+    searching.listings.shared = {"Msc1": "msc1"}
+    searching.listings.shown = {"Hou1": (), "msc1": Unknown(3.0, UnknownReason.UNREACHABLE)}
+    searching.look("a")
+    await asyncio.sleep(1)
+    assert searching.look("a", 0) == ((), Unknown(3.0, UnknownReason.UNREACHABLE, "Msc1"))

@@ -18,7 +18,7 @@ from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.inventory import Inventory
@@ -56,7 +56,7 @@ class Anywhere:
     ) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where in these clusters records of this name are, and why some are unknown, as ``places_of`` does."""
         self._waiting.pop(uid, None)
-        return self._sought(uid, name, not_before, clusters)
+        return self._sought(uid, name, not_before, {one: one for one in clusters})
 
     def places_of(
         self, uid: str, name: str, not_before: float, also: frozenset[str] = frozenset()
@@ -72,20 +72,22 @@ class Anywhere:
             self._waiting[uid] = not_before
             self._ask()
             return (), self._trouble or Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        return self._sought(uid, name, not_before, self._clusters | also)
+        told = {self._inventory.spelling(one): one for one in self._clusters}
+        return self._sought(uid, name, not_before, told | {one: one for one in also})
 
     def _sought(
-        self, uid: str, name: str, not_before: float, clusters: frozenset[str]
+        self, uid: str, name: str, not_before: float, clusters: Mapping[str, str]
     ) -> tuple[tuple[Identity, ...], Unknown | None]:
-        self._inventory.seek(uid, clusters)
+        """Look into these clusters: how each is listed, and how it is called in what is returned."""
+        self._inventory.seek(uid, frozenset(clusters))
         found: list[Identity] = []
         unknown: list[Unknown] = []
-        for cluster in sorted(clusters):
-            listed = self._inventory.sought(uid, cluster, name, not_before)
+        for listed_as, cluster in sorted(clusters.items()):
+            listed = self._inventory.sought(uid, listed_as, name, not_before)
             if isinstance(listed, Unknown):
                 unknown.append(Unknown(listed.since, listed.cause, cluster))
             else:
-                found += listed
+                found += (there._replace(cluster=cluster) for there in listed)
         failed = (one for one in unknown if one.cause is not UnknownReason.NOT_LISTED)
         return tuple(found), next(failed, unknown[0] if unknown else None)
 

@@ -220,6 +220,12 @@ class ClusterRecords(Generic[R]):
         return Contents(found, latest.as_of, self.before_as_of if agrees else None)
 
     @property
+    def taken(self) -> bool:
+        """Whether the cloud has listed this cluster, and does not refuse it now: it is known in this spelling."""
+        refused = self.unknown is not None and self.unknown.cause is UnknownReason.REJECTED
+        return self.as_of is not None and not refused
+
+    @property
     def rejected(self) -> bool:
         """Whether the cloud rejects this cluster as unknown and never listed it."""
         return self.as_of is None and self.unknown is not None and self.unknown.cause is UnknownReason.REJECTED

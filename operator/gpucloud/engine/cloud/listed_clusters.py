@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gpucloud.engine.cloud.cluster_records import ClusterRecords, Contents, find
 from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
+from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,17 @@ class ListedClusters(Generic[R]):
         cached = self._cached.get(cluster)
         found = None if cached is None else cached.contents(vpc)
         return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if found is None else found
+
+    def spelling(self, cluster: str) -> str:
+        """Return how a cluster is listed already: in another spelling that the cloud takes, else as it is given.
+
+        Only for one that the cloud itself named. Whether it takes one that a spec names, only its answer to that one tells.
+        """
+        own = self._cached.get(cluster)
+        if own is not None and own.presences:
+            return cluster  # objects watch it
+        others = (one for one, cached in self._cached.items() if cached.taken and same_cluster(one, cluster))
+        return min((one for one in others if one != cluster), default=cluster)
 
     @property
     def clusters(self) -> frozenset[str]:
