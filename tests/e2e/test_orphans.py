@@ -115,6 +115,18 @@ def test_an_orphan_is_reported_and_left_alone(here, kubectl, control_plane, sim,
     assert "No orphans" in done.stdout
 
 
+def test_a_spec_in_a_case_that_the_cloud_refuses_hides_no_orphan(here, sim, operator):
+    """The scan took that spelling for the cluster's, and looked no more where the orphan is."""
+    process = operator(**FLAGS)
+    here.apply(gpuvm("typo", cluster="msc1"))
+    typo = reach(here, "gpuvm", "typo", "False/InvalidSpec")
+    assert any("Did you mean 'Msc1'?" in one["message"] for one in typo["status"]["conditions"])
+    name = run_vm(here)
+    strip(here, sim, "gpuvm/train")
+    (line,) = eventually(lambda: lines(process, "orphan"), what="the orphan to be told of")
+    assert (name in line["note"], len(sim.calls("CreateServer"))) == (True, 1)
+
+
 def test_an_account_tells_what_it_sees(here, namespace, control_plane, crds, sim, operator):  # noqa: ARG001
     """Event and command use the credentials of the accounts; what may not be read, or is of no use, is said."""
     operator(**FLAGS, api_key_file=None)

@@ -56,26 +56,29 @@ def place_of(marked: MarkedRecord) -> Place:
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
     """Scan every cluster that the credential knows, also clusters without objects."""
-    known = set(session.learned.clusters).union(*(session.inventories[inventory].clusters for inventory in KINDS))
-    unlisted = {}
+    in_use = set[str]().union(*(session.inventories[inventory].clusters for inventory in KINDS))
+    told, unlisted = frozenset[str](), {}
     try:
-        known |= await listings.clusters(session.client)
+        told = await listings.clusters(session.client)
     except CloudError as error:
         unlisted[CLUSTERS] = error.message
-    spellings = {cluster.casefold(): cluster for cluster in sorted(known)}  # two of one cluster would show everything twice
-    found = await scan_places(
-        session, tag, [Place(inventory, cluster) for cluster in spellings.values() for inventory in KINDS]
-    )
+    known = (*sorted(in_use), *session.learned.clusters, *sorted(told))
+    spellings = {cluster.casefold(): cluster for cluster in known}  # one of each cluster: the cloud's own, where it is known
+    places = [Place(inventory, cluster) for cluster in sorted(spellings.values()) for inventory in KINDS]
+    found = await scan_places(session, tag, places)
     return ScanResult(found.records, found.as_of, unlisted | dict(found.unlisted))
 
 
 async def scan_places(session: AccountSession, tag: str, places: Iterable[Place], not_before: float = -math.inf) -> ScanResult:
-    """Scan these places only, by listings that began at ``not_before`` or later."""
+    """Scan these places only, by listings that began at ``not_before`` or later.
+
+    A listing that is shared with objects may have their spelling of the cluster, which comes and goes with them.
+    """
     found: list[MarkedRecord] = []
     as_of, unlisted = {}, {}
     for place in places:
         inventory: Inventory[Any] = session.inventories[place.inventory]
-        listed = await inventory.listing(place.cluster, not_before)
+        listed = await inventory.listing(inventory.spelling(place.cluster), not_before)
         if isinstance(listed, Unknown):
             unlisted[place] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
             continue
@@ -83,7 +86,8 @@ async def scan_places(session: AccountSession, tag: str, places: Iterable[Place]
         for where, records in listed.records.items():
             mark = naming.read_mark(where.name, tag)
             if mark is not None:
-                found.append(MarkedRecord(KINDS[place.inventory], where, mark, records[0], duplicate_records=len(records) > 1))
+                here = where._replace(cluster=place.cluster)
+                found.append(MarkedRecord(KINDS[place.inventory], here, mark, records[0], duplicate_records=len(records) > 1))
     return ScanResult(tuple(found), as_of, unlisted)
 
 

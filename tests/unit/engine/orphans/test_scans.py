@@ -88,6 +88,41 @@ async def test_every_cluster_that_the_credential_knows_is_looked_at(rig):
     assert it.gauge(cluster="Empty") == 0
 
 
+@pytest.mark.parametrize(
+    ("inventory", "watched"),
+    [
+        ("vms", "MSC1"),  # sorts before the cloud's spelling
+        ("vms", "msc1"),  # sorts after it
+        ("snapshots", "msc1"),  # the VMs of the cluster are listed in the cloud's spelling
+    ],
+)
+async def test_an_orphan_is_counted_in_the_clouds_spelling_of_its_cluster(rig, inventory, watched):
+    """It was counted, and told of again, in the spelling of whichever object came or went."""
+    it = rig()
+    session = it.account()
+    await it.orphans.scan()
+    session.inventories[inventory].watch("u-other", Identity(watched, "acme", "another"))
+    await asyncio.sleep(1)
+    asked = len(it.cloud.asked("GetServers"))
+    await it.orphans.scan()
+    assert (it.gauge(), it.gauge(cluster=watched), len(it.told)) == (1, None, 1)
+    looked = [call["Cluster"] for *_, call in it.cloud.asked("GetServers")[asked:]]
+    shared = ["Msc1", "Msc1"] if inventory == "snapshots" else [watched]
+    assert looked == shared, "of what objects list already only what seems orphaned is listed once more"
+
+
+async def test_a_spelling_that_the_cloud_refuses_hides_no_orphan(rig):
+    """A spec said msc1, which sorted last, and the cloud knows Msc1 alone: its orphans were not looked for any more."""
+    it = rig()
+    session = it.account()
+    it.cloud.refuse("GetServers", 400)
+    session.vms.watch("u-other", Identity("msc1", "acme", "another"))
+    await asyncio.sleep(1)
+    it.cloud.heal()  # of a poller that is refused the next listing is minutes away
+    await it.orphans.scan()
+    assert (it.gauge(), len(it.told)) == (1, 1)
+
+
 async def test_a_listing_that_is_kept_anyway_is_not_asked_for_again(rig):
     it = rig()
     session = it.account()
