@@ -310,7 +310,7 @@ def any_vm(r, *, going=False):
             r, (Usage(Quota("account", r.choice((0, 3)), Decimal(10)), "It", r.choice((0, 3)), Decimal(9)),), (), 0.2
         ),
         "too_dear": seldom(r, frozenset({"A100_40GB_PCIe_2x", spec.configuration}), frozenset(), 0.2),
-        "snapshots": r.choice((None, blind(r), *[SnapshotsOfVm(items, before(r))] * 3)),
+        "snapshots": r.choice((None, blind(r), *[SnapshotsOfVm(items, before(r), r.choice((None, before(r))))] * 3)),
         "final": final,
     }
     if going:

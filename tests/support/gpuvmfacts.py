@@ -26,8 +26,8 @@ HELD = a_status("DeletionHeld", progress="Stalled", **BOUGHT)
 BLIND = Unknown(NOW - 10, UnknownReason.UNREACHABLE, "HTTP 502")
 
 
-def a_list(*items, as_of=NOW):
-    return SnapshotsOfVm(tuple(SnapshotOfVm(name, deletable) for name, deletable in items), as_of)
+def a_list(*items, as_of=NOW, confirmed=NOW):
+    return SnapshotsOfVm(tuple(SnapshotOfVm(name, deletable) for name, deletable in items), as_of, confirmed)
 
 
 WITH_SNAPSHOTS = a_spec(deletion={"snapshots": "Delete"})

@@ -273,6 +273,12 @@ ROWS = {
     "snapshots not listed yet: look": Row(
         "a foreign one may be among them", TOGETHER | AT_FIRST | {"snapshots": None}, Reason.DELETING, looks=True
     ),
+    "snapshots that are all ours by one listing: look again": Row(
+        "it may be partial",
+        TOGETHER | AT_FIRST | {"snapshots": a_list(("s", True), confirmed=None)},
+        Reason.DELETING,
+        looks=True,
+    ),
     "snapshots listed too long ago: look": Row(
         "one may have come since", TOGETHER | AT_FIRST | {"snapshots": a_list(as_of=NOW - 11)}, Reason.DELETING, looks=True
     ),

@@ -21,11 +21,13 @@ class IdleCloud(MakingCloud):
 
     def __init__(self):
         super().__init__()
-        self.idle, self.snapshots = {}, []
+        self.idle, self.snapshots, self.partial = {}, [], ()  # ``partial``: what the next listings of snapshots lack, in turn
 
     async def handle_async_request(self, request):
         operation = request.url.path.rsplit("/", 1)[1]
-        source = next(iter(self.vms), "")
+        source, lacked = next(iter(self.vms), ""), ""
+        if operation == "GetSnapshots" and self.partial:
+            lacked, *self.partial = self.partial
         self.worlds["own-made-up-key"]["GetSnapshots"] = [
             {
                 "id": name,
@@ -36,6 +38,7 @@ class IdleCloud(MakingCloud):
                 "readyToUse": "true",
             }
             for name in self.snapshots
+            if name != lacked
         ]
         kept = dict(self.vms)
         answer = await super().handle_async_request(request)
@@ -152,3 +155,23 @@ async def test_a_snapshot_that_somebody_takes_right_before_the_deletion_stays(it
     it.delete()
     await it.until(lambda: it.gone)
     assert it.cloud.snapshots == [BY_HAND]
+
+
+@pytest.mark.parametrize("lacked", [[BY_HAND], [OURS, BY_HAND], [BY_HAND, OURS, BY_HAND]])
+async def test_a_snapshot_that_one_partial_listing_lacks_stays(it, lacked):
+    """DeleteSnapshots=true deletes every snapshot of the VM, and rested on one listing that showed only ours."""
+    await ready(it, deletion={"snapshots": "Delete"})
+    takes_snapshots(it, OURS, BY_HAND)
+    await asyncio.sleep(30)
+    it.cloud.partial = lacked
+    it.delete()
+    await it.until(lambda: it.gone, 120)
+    assert BY_HAND in it.cloud.snapshots
+
+
+async def test_the_snapshots_go_with_the_vm_when_two_listings_show_only_ours(it):
+    await ready(it, deletion={"snapshots": "Delete"})
+    takes_snapshots(it, OURS)
+    it.delete()
+    await it.until(lambda: it.gone, 60)
+    assert (it.cloud.snapshots, it.cloud.asked("DeleteSnapshot")) == ([], [])

@@ -70,6 +70,8 @@ def test_a_record_of_rubbish_still_fits_the_schema():
         (a_list(("s", True), ("theirs", False)), False),
         (a_list(("theirs", False)), False),
         (a_list(("s", True), as_of=NOW - 11), False),  # a foreign one may have come since
+        (a_list(("s", True), confirmed=None), False),  # one listing may lack a foreign one
+        (a_list(("s", True), confirmed=NOW - 99), False),  # a foreign one may have come since
         (Unknown(NOW, UnknownReason.UNREACHABLE), False),
         (None, False),
     ],

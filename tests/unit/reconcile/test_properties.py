@@ -253,7 +253,9 @@ def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
         assert f.snapshots.as_of >= max(NOW - FRESH_SECONDS, f.deletion_seen)
         may_go = {item.name for item in f.snapshots.items if item.deletable}
         assert set(plan.targets) <= may_go
-        assert not gpuvm.with_snapshots(f) or may_go == {item.name for item in f.snapshots.items}
+        if gpuvm.with_snapshots(f):
+            assert may_go == {item.name for item in f.snapshots.items}
+            assert f.snapshots.confirmed is not None
 
 
 def nothing_is_ordered_without_proof_and_a_record(f, plan):

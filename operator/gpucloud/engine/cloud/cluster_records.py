@@ -57,11 +57,14 @@ class Contents(Generic[R]):
     """All records in a VPC, from a listing that began at ``as_of`` (mono seconds).
 
     ``confirmed``: if there are none, begin of the listing before that one, if it showed none either, as in ``Absent``.
+    ``before`` are the records of that listing, and ``before_as_of`` is when it began; None if it was not believed.
     """
 
     records: tuple[R, ...]
     as_of: float
     confirmed: float | None = None
+    before: tuple[R, ...] = ()
+    before_as_of: float | None = None
 
 
 @dataclass(slots=True)
@@ -216,8 +219,8 @@ class ClusterRecords(Generic[R]):
             return latest
         anything = Identity("", vpc, EVERYTHING)
         found, before = find(self.records, anything), find(self.before, anything)
-        agrees = not (found or before or self.before_implausible)
-        return Contents(found, latest.as_of, self.before_as_of if agrees else None)
+        believed = None if self.before_implausible else self.before_as_of
+        return Contents(found, latest.as_of, None if found or before else believed, before, believed)
 
     @property
     def taken(self) -> bool:

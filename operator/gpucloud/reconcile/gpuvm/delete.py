@@ -1,7 +1,7 @@
 """Steps of a GpuVM's deletion: destroy the VM, and its snapshots too if the spec asks for that.
 
-``DeleteSnapshots=true`` deletes every snapshot of the VM. So it is sent only if a fresh listing shows that all of them are
-deletable. Otherwise the deletable snapshots are deleted one by one before the VM.
+``DeleteSnapshots=true`` deletes every snapshot of the VM. So it is sent only if two fresh listings in a row show that all of
+them are deletable: one may be partial. Otherwise the deletable snapshots are deleted one by one before the VM.
 """
 
 from __future__ import annotations
@@ -57,12 +57,17 @@ def held_by_guard(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def with_snapshots(f: VmFacts) -> bool:
-    """Whether the destroying call may delete the VM's snapshots too: a fresh listing shows that each one is deletable."""
+    """Whether the destroying call may delete the VM's snapshots too: two fresh listings show that each one is deletable."""
     asked = f.meta.deleting and f.spec.deletion.snapshots is SnapshotPolicy.DELETE
-    if not asked or not isinstance(f.snapshots, SnapshotsOfVm):
+    if not asked or not isinstance(f.snapshots, SnapshotsOfVm) or f.snapshots.confirmed is None:
         return False
-    items = f.snapshots.items
-    return are_fresh(f, f.snapshots) and bool(items) and all(item.deletable for item in items)
+    confirmed = f.snapshots.confirmed >= max(f.confirmed_from, f.deletion_seen)
+    return confirmed and are_fresh(f, f.snapshots) and _all_may_go(f.snapshots)
+
+
+def _all_may_go(seen: SnapshotsOfVm) -> bool:
+    """Whether there are snapshots of the VM, and each one that this listing shows is deletable."""
+    return bool(seen.items) and all(item.deletable for item in seen.items)
 
 
 def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
@@ -75,6 +80,8 @@ def _snapshots(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if are_fresh(f, f.snapshots) and (not surplus or with_snapshots(f)):
         return None
     attempt = f.attempt(Verb.DELETE_SNAPSHOT)
+    if attempt is None and are_fresh(f, f.snapshots) and _all_may_go(f.snapshots):
+        return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)  # until a second listing agrees
     if attempt is not None and failed.in_backoff(f, attempt):
         said = destruction.refused(f, failed.verdict(f, attempt), KEEP_SNAPSHOTS)
         return plan_status(f, said, requeue_at=failed.again_at(f, attempt))

@@ -32,10 +32,14 @@ class SnapshotOfVm:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotsOfVm:
-    """All snapshots of this VM in a listing that began at ``as_of`` (mono seconds)."""
+    """All snapshots of this VM in a listing that began at ``as_of`` (mono seconds).
+
+    ``confirmed``: begin of the listing before that one, if that showed no snapshot of it that must stay; one may be partial.
+    """
 
     items: tuple[SnapshotOfVm, ...]
     as_of: float
+    confirmed: float | None = None
 
 
 def are_fresh(f: CloudFacts[Any, Any, Any], seen: SnapshotsOfVm) -> bool:

@@ -1,5 +1,7 @@
 """Snapshots that are deleted with their VM."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
@@ -93,7 +95,7 @@ async def test_a_vm_whose_snapshot_is_kept_meanwhile_is_not_destroyed_with_it(ri
     rig.put(**GOES, **WITH_ORDER)
     names = two_snapshots(rig)
     records = tuple(SnapshotRecord(id=name, source_name=ours().name) for name in names)
-    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): Contents(records, NOW)}
+    rig.reconcilers.session.snapshots.inside = {("Msc1", "acme"): Contents(records, NOW, None, records, NOW)}
     decided = await rig.facts()
     two_snapshots(rig, spec={"deletion": {"policy": "Retain"}})
     assert await rig.reconciler.act(decided, Plan(action=Verb.DESTROY)) is None
@@ -105,11 +107,16 @@ async def test_the_vm_takes_its_snapshots_along_only_if_all_may_go(rig):
     rig.reconcilers.put("GpuSnapshot", "mine", status=bought(name) | {"snapshotId": name, "readyToUse": True})
     rig.put(**GOES, **WITH_ORDER)
     place, listed = ("Msc1", "acme"), [SnapshotRecord(id=name, source_name=ours().name)]
-    rig.reconcilers.session.snapshots.inside = {place: Contents(tuple(listed), NOW)}
+    by_hand = SnapshotRecord(id="by-hand")
+    once = Contents(tuple(listed), NOW)
+    rig.reconcilers.session.snapshots.inside = {place: replace(once, before=(*listed, by_hand), before_as_of=NOW)}
+    await rig.act(Verb.DESTROY)
+    assert "delete_snapshots" not in rig.client.calls[-1][1], "one of the two listings shows another one"
+    rig.reconcilers.session.snapshots.inside = {place: replace(once, before=tuple(listed), before_as_of=NOW)}
     told = await rig.act(Verb.DESTROY)
     assert rig.client.calls[-1][1]["delete_snapshots"] is True
     assert told.note == f"Requested destruction of VM {ours().name!r} and its data, with its snapshots {name!r}."
-    rig.reconcilers.session.snapshots.inside = {place: Contents((*listed, SnapshotRecord(id="by-hand")), NOW)}
+    rig.reconcilers.session.snapshots.inside = {place: Contents((*listed, by_hand), NOW)}
     told = await rig.act(Verb.DESTROY)
     assert "delete_snapshots" not in rig.client.calls[-1][1]
     assert "snapshots" not in told.note

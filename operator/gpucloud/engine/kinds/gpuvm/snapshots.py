@@ -35,7 +35,8 @@ def snapshots_of_vm(objects: Listers, session: AccountSession, vm: Vm, here: Ide
     deletable = set(deletable_snapshots(objects, vm, here))
     items = (item for item in seen.records if _may_be_of(item, here))
     listed = (SnapshotOfVm(item.id or "", item.id in deletable, ready=bool(item.ready_to_use)) for item in items)
-    return SnapshotsOfVm(tuple(listed), seen.as_of)
+    stays = any(item.id not in deletable for item in seen.before if _may_be_of(item, here))
+    return SnapshotsOfVm(tuple(listed), seen.as_of, None if stays else seen.before_as_of)
 
 
 def snapshots_to_delete(facts: VmFacts) -> tuple[str, ...]:
