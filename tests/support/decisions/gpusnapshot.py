@@ -29,6 +29,7 @@ from support.snapshotfacts import (
 
 NEW = CallHistory(first_seen=NOW - 9, seen_new=True)
 SENT = tried(Verb.CREATE_SNAPSHOT)
+VMS_DOUBTED = Unknown(NOW - 200, UnknownReason.IMPLAUSIBLE)
 OF_OLD = {"vmRef": None, "vm": {"cluster": "Msc1", "vpc": "acme", "name": "old"}}
 ADOPTS = a_snapshot_spec(snapshotName="theirs", adoption="Required", **OF_OLD)
 ADOPTED = a_snapshot_status("Completed", "True", None, order=an_order("theirs", origin=Origin.ADOPTED), adopted=True)
@@ -234,6 +235,51 @@ ROWS = {
         progress="Stalled",
         says="was deleted outside Kubernetes.",
     ),
+    "one that stays away, as so many VMs do that it is not believed of them: it may be there all the same": Row(
+        "one loss was judged in two ways: as an error of the cloud for the VMs, and for the snapshots as a deletion",
+        {"status": COMPLETED, "found": Absent(NOW, NOW - 200, NOW - 2), "vms_listed": VMS_DOUBTED},
+        Reason.IMPLAUSIBLE_LISTING,
+        "Unknown",
+        says=("lacks this snapshot and many others", "kubectl annotate gpusnapshot"),
+        wakes=10,
+    ),
+    "one that stays away, and just now so many VMs do that it is not believed of them: the last verdict stands": Row(
+        "as that of the VMs does",
+        {
+            "status": COMPLETED,
+            "found": Absent(NOW, NOW - 31, NOW - 2),
+            "vms_listed": Unknown(NOW - 31, UnknownReason.IMPLAUSIBLE),
+        },
+        looks=None,
+        wakes=180,
+    ),
+    "one that stays away, and VMs were not listed since": Row(
+        "their listing may show that too much is gone at once",
+        {"status": COMPLETED, "found": Absent(NOW, NOW - 31, NOW - 2), "vms_listed": NOW - 32.0},
+        Reason.SNAPSHOT_LOST,
+        "Unknown",
+        says="lacks this snapshot; the operator checks again",
+        wakes=10,
+    ),
+    **{
+        f"one that stays away, and {why}: it is lost": Row(
+            reason,
+            {"status": COMPLETED, "found": Absent(NOW, NOW - 1031, NOW - 2), "vms_listed": vms},
+            Reason.SNAPSHOT_LOST,
+            progress="Stalled",
+            says="outside Kubernetes",
+        )
+        for why, reason, vms in (
+            ("VMs were listed since, as they should be", "it is gone alone", NOW - 5.0),
+            ("VMs began to be doubted long after it", "it was gone alone", VMS_DOUBTED),
+            (
+                "VMs cannot be listed",
+                "one permission says nothing of another",
+                Unknown(NOW, UnknownReason.FORBIDDEN),
+            ),
+            ("VMs are not listed there", "nothing says more", None),
+        )
+    },
     # --- adoption
     "one that exists is adopted where the spec allows it": Row(
         "its owner asks for it, and it stays when the object goes",

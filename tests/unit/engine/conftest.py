@@ -54,6 +54,7 @@ class FakeInventory:
 
     def __init__(self):
         self.seen, self.watched, self.pending, self.looks, self.listed, self.inside = {}, {}, {}, [], [], {}
+        self.stands = NOW  # when the last listing began, or why it is not believed
         self.accepted, self.as_of, self.coming = [], NOW, True
         self.expected, self.wanted, self.ending = None, [], []
 
@@ -74,6 +75,9 @@ class FakeInventory:
         assert identity.name != EVERYTHING
         self.accepted.append(accepted_until)
         return self.seen.get(identity, Absent(NOW, NOW))
+
+    def standing(self, _cluster):
+        return self.stands
 
     def within(self, cluster, vpc):
         return self.inside.get((cluster, vpc), Contents((), NOW, NOW))

@@ -1,13 +1,16 @@
 """The rooms of GpuVpc and GpuSnapshot: what must be seen before a VPC goes, and how their calls name things."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import Contents
+from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile.facts import Absent, Present, ResourceOwner, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvpc import Occupants
 from gpucloud.reconcile.naming import Identity, external_name
@@ -246,6 +249,32 @@ async def test_nothing_is_read_while_no_listing_proves_that_the_name_is_free(rec
     reconcilers.put(kind, "new", spec={"sshKeysFrom": [{"kind": "Secret", "name": "k", "key": "k"}]} if kind == "GpuVM" else {})
     facts = await reconcilers.facts(kind, "new")
     assert (isinstance(facts.found, Absent), reconcilers.kube.reads) == (True, [])
+
+
+DOUBTED = Unknown(NOW - 5, UnknownReason.IMPLAUSIBLE)
+# what the snapshot's listing shows, what the VMs' does, how many seconds ago its absence was accepted, what is told of the
+# VMs, and why
+BESIDE_VMS = [
+    (Absent(NOW, NOW), NOW - 5, None, NOW - 5, "as it was listed"),
+    (Absent(NOW, NOW), DOUBTED, None, DOUBTED, "as it is doubted"),
+    (Absent(NOW, NOW), DOUBTED, 0, None, "a person has accepted that it is gone"),
+    (Absent(NOW, NOW), DOUBTED, 300, DOUBTED, "a person has accepted another absence"),
+    (UNSEEN, DOUBTED, None, None, "the snapshot is no more known"),
+]
+
+
+@pytest.mark.parametrize(("found", "vms", "accepted", "told", "why"), BESIDE_VMS, ids=[row[-1] for row in BESIDE_VMS])
+async def test_a_snapshot_that_is_not_listed_knows_how_vms_are_listed(reconcilers, found, vms, accepted, told, why):
+    reconcilers.session.vms.stands = vms
+    wall = reading(reconcilers.clock).wall
+    annotations = {} if accepted is None else {Annotation.ACCEPT_ABSENCE: rfc3339(wall - timedelta(seconds=accepted))}
+    status = {"order": an_order(NAME).model_dump(mode="json", by_alias=True), "snapshotId": NAME}
+    reconcilers.put("GpuSnapshot", "copy", meta={"annotations": annotations}, status=status)
+    here = (await reconcilers.facts("GpuSnapshot", "copy")).identity
+    reconcilers.session.snapshots.seen[here] = found
+    facts = await reconcilers.facts("GpuSnapshot", "copy")
+    known = facts.vms_listed
+    assert (known.since if isinstance(known, Unknown) else known) == (told.since if isinstance(told, Unknown) else told), why
 
 
 async def test_a_record_that_somebody_else_put_into_the_status_moves_no_snapshot(reconcilers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from gpucloud.engine.cloud.cluster_records import ClusterRecords, Contents, find
+from gpucloud.engine.cloud.cluster_records import ClusterRecords, Contents, Listed, find
 from gpucloud.reconcile.facts import Observation, Unknown, UnknownReason
 from gpucloud.reconcile.naming import same_cluster
 
@@ -31,6 +31,12 @@ class ListedClusters(Generic[R]):
         cached = self._cached.get(identity.cluster)
         seen = None if cached is None else cached.observe(identity, accepted_until)
         return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED) if seen is None else seen
+
+    def standing(self, cluster: str) -> float | Unknown | None:
+        """Return when the last listing of a cluster began, or why it is not believed; None where there is none."""
+        cached = self._cached.get(cluster)
+        latest = None if cached is None else cached.latest()
+        return latest.as_of if isinstance(latest, Listed) else latest
 
     def names(self, cluster: str, vpc: str, base: str) -> list[str]:
         """Return the names of the records in a VPC that are this base and a fingerprint."""

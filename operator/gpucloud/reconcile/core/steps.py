@@ -198,7 +198,7 @@ def _renumbered(f: CloudFacts[Any, S, Any], found: Present[Any]) -> Plan[S]:
     first = f.tracked.sightings.since
     if not f.seen or first is None or found.as_of <= first:
         return Plan(refresh_after=refresh_after, pending=True)
-    return plan_status(f, _missing_now(f), refresh_after=refresh_after)
+    return plan_status(f, missing_now(f), refresh_after=refresh_after)
 
 
 def unproven_origin(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -259,11 +259,11 @@ def lost(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         unsure_until = f.found.as_of + UNSURE_INTERVALS * f.limits.pending_interval
         if f.found.confirmed is None and f.now.mono < unsure_until:  # one listing may be partial
             return Plan(refresh_after=f.now.mono, requeue_at=unsure_until, pending=True)
-        return plan_status(f, _missing_now(f), refresh_after=_lost_from(f, f.found))
+        return plan_status(f, missing_now(f), refresh_after=_lost_from(f, f.found))
     return plan_status(f, stalled(f.subject.lost, _lost_for_good(f)))
 
 
-def _missing_now(f: CloudFacts[Any, Any, Any]) -> Verdict:
+def missing_now(f: CloudFacts[Any, Any, Any]) -> Verdict:
     """Return the verdict while listings lack what was seen, and do not prove yet that it is lost."""
     words = f"The cloud's latest listing lacks this {f.subject.noun}; the operator checks again."
     return working(f.subject.lost, words, ready="Unknown")

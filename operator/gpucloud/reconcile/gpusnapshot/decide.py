@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Reason
@@ -37,6 +38,7 @@ def decide(f: SnapshotFacts) -> Plan[GpuSnapshotStatus]:
         steps.unproven_origin,
         steps.not_owned,
         alive,
+        lost_beside_vms,
         steps.lost,
         create.rejected,
         create.name_conflict,
@@ -66,6 +68,24 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     if f.found.record.ready_to_use:
         return plan_status(f, settled(Reason.COMPLETED, "The snapshot is taken and can be used."))
     return plan_status(f, working(Reason.CREATING, "The snapshot is being taken."))
+
+
+def lost_beside_vms(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
+    """Judge a loss as that of the VMs of the cluster is judged: what lacks too many VMs at once proves no snapshot lost.
+
+    Few snapshots are no reason to doubt their own listing. So a loss is told once VMs have been listed after it, too.
+    """
+    found, vms = f.found, f.vms_listed
+    if not isinstance(found, Absent) or not f.seen or f.recreates or vms is None:
+        return None
+    again = f.now.mono + RECHECK_SECONDS  # what the listing of VMs shows wakes no snapshot
+    if isinstance(vms, Unknown):
+        one_loss = vms.cause is UnknownReason.IMPLAUSIBLE and vms.since <= found.since + f.limits.blind_after
+        plan = steps.unobserved(replace(f, found=vms)) if one_loss else None
+        return None if plan is None else replace(plan, requeue_at=min(plan.requeue_at or again, again))
+    if vms >= found.since:
+        return None
+    return plan_status(f, steps.missing_now(f), requeue_at=again)
 
 
 def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:

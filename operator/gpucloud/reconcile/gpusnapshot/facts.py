@@ -47,6 +47,9 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
     subject: ClassVar[Subject] = SUBJECT
 
     source: Source | None = None  # None while its GpuVM does not exist
+    # Of a snapshot that is not listed: when the last listing of VMs in its cluster began, or why that is not believed. None:
+    # VMs are not listed there, or a person has accepted this absence.
+    vms_listed: float | Unknown | None = None
 
     @property
     def chosen_name(self) -> bool:

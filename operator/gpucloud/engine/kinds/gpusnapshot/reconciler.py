@@ -13,10 +13,11 @@ from gpucloud.engine.kinds.request import Request
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds import gpuvm
 from gpucloud.kinds.gpusnapshot import KIND, PLURAL, GpuSnapshotSpec, GpuSnapshotStatus
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.accepted_absence import accepted_absence
 from gpucloud.reconcile.continuity import Likeness
 from gpucloud.reconcile.core.record import moment
-from gpucloud.reconcile.facts import Verb
+from gpucloud.reconcile.facts import Absent, Unknown, Verb
 from gpucloud.reconcile.gpusnapshot import SnapshotFacts, Source, decide
 from gpucloud.reconcile.gpusnapshot.facts import SUBJECT
 from gpucloud.reconcile.gpusnapshot.identity import name_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.kinds.indexes import Reference
+    from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -105,6 +107,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
             **common,
             needs=() if deleting else tuple(needs.needs_of_snapshot(objects, stored, spec, account)),
             source=self._source(stored, spec, account),
+            vms_listed=self._vms_listed(stored, account, common["identity"], common["found"]),
             ends_a_vm=needs.ends_a_vm(objects, stored),
         )
 
@@ -138,3 +141,17 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         if there is None or account.session is None:
             return None
         return Source(there.name, account.session.vms.observe(there))
+
+    def _vms_listed(
+        self, stored: GpuSnapshot, account: ResolvedAccount, here: Identity, found: Observation[SnapshotRecord]
+    ) -> float | Unknown | None:
+        """Return what is known of the VMs of a cluster whose listing lacks this snapshot; None where it does not matter."""
+        listed = account.session.vms.standing(here.cluster) if account.session and isinstance(found, Absent) else None
+        if not isinstance(listed, Unknown) or not isinstance(found, Absent):
+            return listed
+        said, now = self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE), reading(self._deps.clock)
+        accepted = accepted_absence(said, now).of_credential(account.since)
+        if accepted.covers(max(listed.since, found.since)):
+            return None
+        doubt: Observation[SnapshotRecord] = accepted.explained(listed)
+        return doubt if isinstance(doubt, Unknown) else listed
