@@ -56,6 +56,11 @@ def followed(words: str, more: str) -> str:
     return f"{words} -- {more}" if words and _ENDS_IN_COMMAND.search(words) else f"{words} {more}".strip()
 
 
+def in_brackets(words: str) -> str:
+    """Return another object's message in brackets; without them if a command ends it, which a bracket would spoil."""
+    return words if _ENDS_IN_COMMAND.search(words) else f"({words})"
+
+
 _ENDS_IN_COMMAND = re.compile(r": kubectl (?:(?! -- ).)+$")
 NAMED = 5  # names in one message
 

@@ -124,6 +124,11 @@ ROWS = {
     "a GpuSnapshot that is Stalled holds the VM": blocked(
         "its trouble is told where the person looks", "Stalled (Rejected: quota)", final=final(stalled="Rejected: quota.")
     ),
+    "a GpuSnapshot that is Stalled, whose message ends in a command: no bracket spoils it": blocked(
+        "each command can be pasted",
+        "Stalled: CredentialsRefused: No: kubectl get secret key -- Delete it to try again.",
+        final=final(stalled="CredentialsRefused: No: kubectl get secret key"),
+    ),
     "a GpuSnapshot of somebody else takes no final snapshot": blocked(
         "its snapshot may be of any time", "was not made for", final=final(made_for_vm=False), snapshots=READY
     ),

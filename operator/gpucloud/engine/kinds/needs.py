@@ -16,6 +16,7 @@ from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.gpuvpc.facts import is_id_known
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.retention import deletion_policy
+from gpucloud.reconcile.text import in_brackets
 from gpucloud.spelling import nearest_of_few
 
 if TYPE_CHECKING:
@@ -201,4 +202,4 @@ def _message(stored: CachedObject[Any, Any]) -> str:
     The state of one that goes on by itself passes within seconds, and would still be quoted when it has passed.
     """
     found = find(stored.status.conditions, ConditionType.STALLED)
-    return "" if found is None else f"({found.reason}: {found.message})"
+    return "" if found is None else in_brackets(f"{found.reason}: {found.message}")

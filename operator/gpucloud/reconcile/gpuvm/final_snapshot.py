@@ -24,7 +24,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
-from gpucloud.reconcile.text import bracketed, quoted
+from gpucloud.reconcile.text import bracketed, followed, in_brackets, quoted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -156,9 +156,10 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
 
 def _taking(name: str, taker: Taker) -> Verdict:
     if taker.stalled:
-        why = f"GpuSnapshot {name!r} is Stalled ({taker.stalled.rstrip('.')}). Delete it to try again."
-        words = f"The VM is not destroyed without its final snapshot. {why}"
-        return stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}")
+        trouble = in_brackets(taker.stalled.rstrip("."))
+        told = f" {trouble}." if trouble.startswith("(") else f": {trouble}"
+        words = followed(f"GpuSnapshot {name!r} is Stalled{told}", f"Delete it to try again. {WITHOUT}")
+        return stalled(Reason.DELETION_BLOCKED, f"The VM is not destroyed without its final snapshot. {words}")
     words = f"GpuSnapshot {name!r} takes the final snapshot of the VM, which is destroyed when it is ready. {WITHOUT}"
     return working(Reason.TAKING_FINAL_SNAPSHOT, words)
 

@@ -104,6 +104,16 @@ async def test_why_a_vpc_is_not_ready_is_told_in_its_own_words(reconcilers):
     assert found.detail == "(Conflict: Made up.)"
 
 
+async def test_a_command_that_ends_these_words_stands_in_no_bracket(reconcilers):
+    stalled = status("Conflict", progress="Stalled")
+    for one in stalled["conditions"]:
+        one["message"] = "It is taken: kubectl delete gpuvpc first --namespace=team"
+    reconcilers.put("GpuVpc", "net", status=stalled)
+    reconcilers.put("GpuVM", spec=BY_REF)
+    (found,) = (await reconcilers.facts("GpuVM")).needs
+    assert found.detail == "Conflict: It is taken: kubectl delete gpuvpc first --namespace=team"
+
+
 @pytest.mark.parametrize("reason", ["Pending", "DependencyNotReady", "Creating", "ApiError"])
 async def test_the_state_of_an_object_that_goes_on_by_itself_is_not_repeated(reconcilers, reason):
     """It passes within seconds, in which the message about it would be wrong."""
