@@ -15,7 +15,7 @@ from simulation.guarding import Guarding
 from simulation.saving import requires
 from simulation.verdicts import KINDS_OF, Verdicts
 from simulation.waiting import Waiting
-from simulation.writes import Writes
+from simulation.writes import RETRIED_SECONDS, Writes
 
 if TYPE_CHECKING:
     from gpucloud.sim.messages import Request, Response
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from simulation.process import Process
     from simulation.world import World
 
-RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
 CHANGES = {
     **dict.fromkeys(("StartServer", "StopServer", "DestroyServer"), "GpuVM"),
     "DeleteSnapshot": "GpuSnapshot",

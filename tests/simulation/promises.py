@@ -13,6 +13,7 @@ from gpucloud.sim.world.vms import Vm
 from simulation.books import RECONCILE, annotated
 from simulation.cloud import CREATES, name_of, place_of
 from simulation.saving import FINAL_OF, is_final_of
+from simulation.writes import RETRIED_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,7 +256,8 @@ class Promises:
         """After each listing: what nobody has seen for long is not called Ready.
 
         Excused: an apiserver that could not be reached, a process that was paused, and an object that is, or that a restored
-        backup brought back unnoticed. What an old listing has shown since. And a process that has taken over meanwhile: nothing
+        backup brought back unnoticed. What an old listing has shown since. A write that the apiserver refused, until the next
+        one. And a process that has taken over meanwhile: nothing
         records when another's last listing came, so it counts from its own first look.
         """
         world, kind = self._world, LISTED.get(operation)
@@ -267,7 +269,9 @@ class Promises:
             return
         for life in world.judge.books.standing():
             paused = (life.last["metadata"].get("annotations") or {}).get("gpucloud.dev/paused") == "true"
-            excused = paused or world.judge.may_be_unnoticed(life) or now - world.judge.untruly_shown(life) < longest
+            in_vain = world.judge.written.refused_at(process, life.uid) > now - RETRIED_SECONDS
+            unnoticed = in_vain or world.judge.may_be_unnoticed(life)
+            excused = paused or unnoticed or now - world.judge.untruly_shown(life) < longest
             if life.kind == kind and not excused and not life.deleting and life.ready.startswith("True/"):
                 self._found("blind", f"{life.name} says {life.ready}, and no {operation} was answered for {now - seen:.0f} s")
 

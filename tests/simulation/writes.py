@@ -22,6 +22,7 @@ LONGEST_PASS = 45.0  # seconds from an object's view to the write that rests on 
 MAY_EXIST = frozenset({"Intended", "Accepted", "Unclear", "Overdue", "Seen", "Destroying"})
 BEGINNING = EPOCH.timestamp()
 LOST_AT_ONCE, AT_ONCE_SECONDS = 3, 60.0  # so many that vanish together are not believed to be gone
+RETRIED_SECONDS = 60.0  # the longest pause before a write that was refused is sent again
 
 
 class Writes:

@@ -48,15 +48,16 @@ def bound_tenant(tracked: TrackedOrder, recorded: str | None) -> str | None:
 
 
 def ordered_elsewhere(
-    tracked: TrackedOrder, tenant: str | None, account: AccountFacts, *, other_credential: bool | None
+    tracked: TrackedOrder, tenant: str | None, account: AccountFacts, *, other_credential: bool | None, status_lost: bool
 ) -> str | None:
-    """Return the tenant in which the order may have made something that this account's credential cannot show; else None.
+    """Return the tenant in which an order may have made something that this account's credential cannot show; else None.
 
     ``tenant`` is the account's, as its status records it. ``other_credential``: whether this process sent the order with
     another credential, None if it sent none; then an earlier process may have sent it while the account was of that tenant
-    (seed 92312754). Empty where the other credential had shown no tenant.
+    (seed 92312754). Empty where the other credential had shown no tenant. ``status_lost``: no record tells of an order,
+    and this process does not know that there was none (92333898).
     """
-    if not orders.may_have_made(tracked):
+    if not (status_lost or orders.may_have_made(tracked)):
         return None
     if other_credential is not None:
         return "" if other_credential else None

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gpucloud.sim.messages import Request, Response
+from simulation.people import path_of
 from simulation.process import Process
 from support.court import SIGNED, Court
 
@@ -65,6 +66,22 @@ def test_what_a_process_has_not_seen_for_long_is_not_ready(court, who, found):
     court.judge._promises.listed(court.operator, "GetServers", 0.0)
     court.passes(1000.0)
     court.judge._promises.listed(Process(who), "GetServers", 0.0)
+    assert court.oracles == found
+
+
+@pytest.mark.parametrize(
+    ("refused", "found"), [((960.0,), []), ((900.0,), ["blind"]), ((), ["blind"])], ids=["lately", "long ago", "never tried"]
+)
+def test_what_the_apiserver_refuses_to_write_is_not_the_operators_to_say(court, refused, found):
+    """Seed 92334119: eleven writes of a status were refused in a row, in bad weather that was no outage."""
+    item = court.bought()
+    court.says(item, "True", "Running")
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
+    for at in refused:
+        court.passes(at)
+        court.judge.writes(court.operator, "PUT", f"{path_of(item)}/status", json.dumps({"metadata": item["metadata"]}))
+    court.passes(1000.0 - sum(refused))
+    court.judge._promises.listed(court.operator, "GetServers", 0.0)
     assert court.oracles == found
 
 

@@ -166,9 +166,10 @@ class Observer:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         tenant = bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid)
         other = self._tracker.ordered_with_another(stored.meta.uid, account.session.learned)
-        elsewhere = (
-            ordered_elsewhere(tracked, account.tenant, account.facts, other_credential=other) if tenant is None else None
-        )
+        lost = orders.is_unrecorded(tracked.order) and not self._tracker.history(stored.meta.uid).seen_new
+        elsewhere = None
+        if tenant is None:
+            elsewhere = ordered_elsewhere(tracked, account.tenant, account.facts, other_credential=other, status_lost=lost)
         sought = observation.Sought(here, self._tracker.said(stored.meta, Annotation.ACCEPT_ABSENCE), tenant, elsewhere)
         kind = (self._kind.kind, self._kind.inventory_name)
         return observation.observe(account.session, kind, stored, account, sought, self._deps.clock)

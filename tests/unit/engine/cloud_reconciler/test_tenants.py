@@ -82,6 +82,9 @@ async def test_the_tenant_of_what_was_ordered_is_known_once_its_credential_shows
     assert (await reconcilers.facts("GpuVM")).found.cause is UnknownReason.TENANT
 
 
+NAMED = {"accountRef": {"name": "default"}}  # whose account cannot be the operator's own
+
+
 def left_behind(name, state=OrderState.INTENDED):
     """What a status says of an order that another process sent, whose answer nobody heard."""
     return {"account": "default", "order": an_order(name, state).model_dump(mode="json", by_alias=True)}
@@ -110,6 +113,28 @@ async def test_an_order_of_unknown_tenant_may_be_its_accounts(reconcilers, a_ses
     assert believed or facts.found.cause is UnknownReason.TENANT
     assert facts.tenancy is None, "what is only presumed is not recorded"
     reconcilers.put("GpuVM", status=left_behind(ours().name), **ACCEPTED)
+    assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "a person says so"
+
+
+@pytest.mark.parametrize(
+    ("account", "shown", "believed", "why"),
+    [
+        ("acme", (), False, "seed 92333898: a key that has shown nothing let the object go, and its VM stayed with acme"),
+        ("acme", {"other"}, False, "another tenant's listings lack it, wherever it is"),
+        ("acme", {"acme"}, True, "the tenant that the account has had all the time"),
+        (None, (), True, "nobody knows of a tenant"),
+    ],
+)
+async def test_a_lost_status_may_have_told_of_an_order_in_the_accounts_tenant(
+    reconcilers, a_session, account, shown, believed, why
+):
+    session = reconcilers.account(session=a_session("https://cloud.example", *shown), tenant=account)
+    session.proves = False
+    reconcilers.put("GpuVM", spec=NAMED, status={})
+    facts = await reconcilers.facts("GpuVM")
+    assert isinstance(facts.found, Absent) is believed, why
+    assert believed or facts.found.cause is UnknownReason.TENANT
+    reconcilers.put("GpuVM", spec=NAMED, status={}, **ACCEPTED)
     assert isinstance((await reconcilers.facts("GpuVM")).found, Absent), "a person says so"
 
 
