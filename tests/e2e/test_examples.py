@@ -33,6 +33,7 @@ REACHED = {
     "gpuvm-adopted.yaml": {"GpuVM/old-trainer": "True/Running"},
     "gpuvm-alternatives.yaml": {"GpuVM/trainer": "True/Running"},
     "gpuvm-by-names.yaml": {"GpuVM/revival": "True/Running"},
+    "gpuvm-by-price.yaml": {"GpuVM/bargain": "True/Running"},
     "gpuvm-clusters.yaml": {"GpuVM/roamer": "True/Running"},
     "gpuvm-connection.yaml": {"GpuVM/exporter": "True/Running"},
     "gpuvm-final-snapshot.yaml": {"GpuVM/notes": "True/Running"},
@@ -122,11 +123,11 @@ def test_all_at_once_they_become_what_they_say_and_go_without_a_trace(examples, 
     examples.ok("delete", "secret", "cloud-credential", "--timeout=30s")  # it would hang if it were still held
     sent = Counter(call["operation"] for call in sim.control(f"ledger?since={last}&mutating=true")["entries"])
     assert sent == {
-        "CreateServer": 12,
+        "CreateServer": 13,
         "CreateVpc": 1,
         "CreateSnapshot": 2,
         "StopServer": 1,
-        "DestroyServer": 12,
+        "DestroyServer": 13,
         "DeleteSnapshot": 1,
         "DestroyVpc": 1,
     }

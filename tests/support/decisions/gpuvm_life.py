@@ -74,6 +74,14 @@ ROWS = {
         None,
         status={"billed_since": WALL, "billed_seconds": None},
     ),
+    "a VM costs what it cost when it was bought": Row(
+        "the catalogue has another price by now, which is for new VMs",
+        {"status": RUNNING.model_copy(update={"price_per_hour": "2.05"}), "found": present(), "price_per_hour": "4.10"},
+        Reason.RUNNING,
+        "True",
+        None,
+        status={"price_per_hour": "2.05"},
+    ),
     "a VM that is seen off was billed until now": Row(
         "the hours before are kept",
         {"spec": STOPPED, "status": BILLED, "found": present("OFFLINE")},
