@@ -55,7 +55,9 @@ class HostRequests:
         else:
             self._paused.pop(uid, None)
         if commit.user != OPERATOR:
-            self._set |= {(uid, name, annotations[name]): now for _, name in REQUESTS.values() if name in annotations}
+            stood = ((commit.before or {}).get("metadata") or {}).get("annotations") or {}
+            named = {name: annotations[name] for _, name in REQUESTS.values() if name in annotations}
+            self._set |= {(uid, name, value): now for name, value in named.items() if value != stood.get(name)}
             return
         recorded = (item.get("status") or {}).get("operation") or {}
         for operation, (verb, _) in REQUESTS.items():
@@ -85,7 +87,8 @@ class HostRequests:
         self._world.judge.sometimes[f"answered {operation} {response.status or response.ending}"] += 1
         call, now = (operation, asked.uid, asked.value), self._world.loop.time()
         earlier = self._answered.get(call)
-        if earlier is not None and self._world.judge.restored_at < earlier:
+        requested = self._set.get((asked.uid, REQUESTS[operation][1], asked.value), 0.0)  # perhaps again, after another one
+        if earlier is not None and self._world.judge.restored_at < earlier and requested <= earlier:
             self._found(f"{operation} was sent {now - earlier:.0f} s ago for the same request {asked.value}, and is sent again")
         self._answered[call] = now
 

@@ -49,6 +49,17 @@ def test_a_request_that_is_sent_again(court, status, found):
     assert court.oracles == found
 
 
+def test_a_request_that_a_person_repeats_after_another_one_is_a_new_one(court):
+    """Seed 92334732: by a clock that was ahead, the next process's gave the same time once more."""
+    item = requested(court)
+    for value in (VALUE, LATER, VALUE):
+        court.world.actors.owner.annotate(item, reboot_requested_at=value)
+        announces(court, item, value)
+        sends(court)
+        court.passes(60)
+    assert court.oracles == []
+
+
 def test_a_call_that_no_status_announces(court):
     requested(court)
     sends(court)

@@ -138,6 +138,25 @@ async def test_each_cluster_is_searched_before_an_order_and_no_longer(rig, searc
     assert search.searching == set()
 
 
+@pytest.mark.parametrize(
+    ("spec", "generation", "waits", "why"),
+    [
+        (
+            {},
+            2,
+            True,
+            "seed 92334555: it was accepted in the cluster that the spec named before, and listed seven graces later",
+        ),
+        (SPEC, 1, True, "it may have been accepted in the other cluster"),
+        ({}, 1, False, "in the only cluster that it ever named the cloud refuses a second VM of the name"),
+    ],
+)
+async def test_what_a_lost_status_told_may_be_listed_late_elsewhere(rig, spec, generation, waits, why):
+    rig.put(spec=spec, status={}, meta={"generation": generation})
+    strays = (await rig.facts()).strays
+    assert (isinstance(strays, Unknown) and strays.since > NOW) is waits, why
+
+
 async def test_a_cluster_that_does_not_exist_makes_the_known_ones_known(rig, search):
     search.unlisted = {AWAY: Unknown(NOW, UnknownReason.REJECTED, AWAY)}
     rig.put(spec=SPEC, status=WAITS)

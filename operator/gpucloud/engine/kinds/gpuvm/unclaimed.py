@@ -121,10 +121,11 @@ def _looked_from(facts: VmFacts) -> float:
     """Return the mono time from which listings of other clusters count.
 
     What this process ordered in one of them had made nothing when it was left. An earlier process may have ordered there a
-    moment before the status was lost; in its own cluster the name guards it.
+    moment before the status was lost, or where the spec pointed before an edit (seed 92334555); in its own cluster the name
+    guards it.
     """
     first_seen = facts.history.first_seen
     if not _may_be_anywhere(facts):
         return max(first_seen, facts.deletion_seen) if _awaits_planned_replacement(facts) else first_seen
-    lost = facts.unrecorded and _others(facts)
+    lost = facts.unrecorded and (_others(facts) or facts.meta.may_be_edited)
     return max(free_from(facts), evidence.status_lost_until(first_seen, facts.limits.grace)) if lost else free_from(facts)
