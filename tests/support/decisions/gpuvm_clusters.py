@@ -158,6 +158,13 @@ ROWS = {
         wakes=99,
         says="The status of this object was lost",
     ),
+    "a lost status waits for what was ordered before its spec was edited": Row(
+        "seed 161: it was never looked at again where the spec names one cluster",
+        {"history": LONG_KNOWN, "found": ABSENT, "strays": Unknown(NOW + 99, UnknownReason.NOT_LISTED)},
+        Reason.CREATING,
+        wakes=99,
+        says="The status of this object was lost",
+    ),
     "a lost VM that another cluster shows is taken over": Row(
         "its name proves whose it is",
         lost(strays=(THERE,)),

@@ -138,9 +138,10 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     late, patient_until = unknown.cause is UnknownReason.NOT_LISTED, f.history.first_seen + SLOW_SECONDS
     if late and f.now.mono < patient_until:
         return Plan(requeue_at=patient_until, pending=True)
-    if unknown.detail in clusters(f.spec) and len(clusters(f.spec)) > 1:
+    waits = unknown.since > f.now.mono  # no listing that begins before then counts
+    if waits or (unknown.detail in clusters(f.spec) and len(clusters(f.spec)) > 1):
         again = max(f.now.mono + ROOM_RETRY_SECONDS[0], unknown.since)
-        if late and unknown.since <= f.now.mono:
+        if late and not waits:
             return Plan(requeue_at=again, pending=True)
         said = other_clusters.unsearched(f, unknown)
         return replace(plan_status(f, said, requeue_at=again), pending=False)
