@@ -164,7 +164,7 @@ def test_a_pause_that_holds_back_what_is_asked_is_told(api, plugin, verb, more, 
     code, _, err = plugin(verb, "train")
     assert code == 0, why
     assert (
-        "GpuVM/train is paused: nothing happens until the pause ends. To end it: kubectl gpucloud resume gvm/train "
+        "GpuVM/train is paused: nothing happens until the pause ends. To end it:\nkubectl gpucloud resume gvm/train "
         "--namespace=team\n" in err
     ) is held, why
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PAGE = "500"
 LOG_LINES = "5000"
+FORBIDDEN = 403
 SERVER_ERROR = 500  # from here on a refused write may have been carried out
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
@@ -30,12 +31,16 @@ OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # n
 class Cluster:
     """The cluster, through the user's eyes."""
 
-    def __init__(self, api: Api) -> None:
-        self.api = api
+    def __init__(self, api: Api, needs: tuple[Right, ...] = ()) -> None:
+        self.api, self._needs = api, needs
 
     def within(self, seconds: float) -> Cluster:
         """The same cluster, all of whose answers together may take so long from now on."""
-        return Cluster(self.api.within(seconds))
+        return Cluster(self.api.within(seconds), self._needs)
+
+    def needing(self, *rights: Right) -> Cluster:
+        """The same cluster for a verb that needs these rights, in this order: a refusal names all that are lacking."""
+        return Cluster(self.api, rights)
 
     @property
     def namespace(self) -> str:
@@ -65,7 +70,7 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and not error.is_unserved:
                 return None
-            raise refusals.refusal(error, f"read {key}", key.namespace, right_to("get", key.kind), key) from None
+            raise self._refusal(error, f"read {key}", key.namespace, right_to("get", key.kind), key) from None
         return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
@@ -106,7 +111,7 @@ class Cluster:
             with _lost_answers(f"change {key}", key):
                 return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise refusals.refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind), key) from None
+            raise self._refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind), key) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
@@ -127,7 +132,7 @@ class Cluster:
                 raise refusals.name_taken(key, self._look(key)[0], body) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            raise refusals.refusal(error, f"create {key}", key.namespace, right_to("create", key.kind), key) from None
+            raise self._refusal(error, f"create {key}", key.namespace, right_to("create", key.kind), key) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
@@ -155,7 +160,7 @@ class Cluster:
         try:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
-            raise refusals.refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
+            raise self._refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
         events = [_event(body) for body in items("events", found)]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
@@ -180,6 +185,20 @@ class Cluster:
                 raise refusals.busy(error, f"ask whether you may {right.verb} {right.resource}") from None
             return False
         return bool((answer.get("status") or {}).get("allowed"))
+
+    def _refusal(
+        self, error: RefusedError, what: str, namespace: str | None, right: Right, key: Key | None = None
+    ) -> PluginError:
+        """What a refusal means; with the rights that the verb needs after this one, and lacks, too."""
+        after = self._needs[self._needs.index(right) + 1 :] if error.status == FORBIDDEN and right in self._needs else ()
+        lacking = (other for other in after if other != right and not self._has(other, namespace or ""))
+        return refusals.refusal(error, what, namespace, (right, *lacking), key)
+
+    def _has(self, right: Right, namespace: str) -> bool:
+        try:
+            return self.may(right, namespace)
+        except TransientError:
+            return False
 
     def whoami(self) -> str:
         """The name by which the apiserver knows the user; empty when it does not say."""
@@ -277,7 +296,7 @@ class Cluster:
             except RefusedError as error:
                 if selector and error.status == 400:
                     raise refusals.no_selector(selector, error) from None
-                raise refusals.refusal(error, f"list {KINDS[kind].plural}", namespace, right_to("list", kind)) from None
+                raise self._refusal(error, f"list {KINDS[kind].plural}", namespace, right_to("list", kind)) from None
             yield from items(KINDS[kind].plural, page, ("name", "namespace", "uid"))
             following = (page.get("metadata") or {}).get("continue")
             if not following:

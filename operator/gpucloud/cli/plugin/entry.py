@@ -131,7 +131,6 @@ def _help(program: str = NAME, verb: Verb | None = None) -> int:
 
 def _failed(error: PluginError) -> int:
     """Tell what is the case; then, on lines of their own, what to do and each command to paste."""
-    print(printable(f"{NAME}: {advice.pasteable(error.what)}"), file=sys.stderr)
-    for line in advice.pasteable_pieces(error.do):
+    for line in (*advice.pasteable_pieces(f"{NAME}: {error.what}"), *advice.pasteable_pieces(error.do)):
         print(printable(line), file=sys.stderr)
     return error.code.value

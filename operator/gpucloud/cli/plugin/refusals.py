@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import lost, marks
+from gpucloud.cli.plugin import lost, marks, rights
 from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError, TransientError
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import APPLY_CRDS
@@ -42,8 +42,13 @@ def busy(error: RefusedError, what: str) -> TransientError:
     return TransientError(f"cannot {what}: {str(error).rstrip('.')}.", error.pause, do="Try again.")
 
 
-def refusal(error: RefusedError, what: str, namespace: str | None, right: Right, key: Key | None = None) -> PluginError:
-    """The apiserver's refusal of what needs this right, in its own words, and what to do about it. ``key``: of one object."""
+def refusal(
+    error: RefusedError, what: str, namespace: str | None, lacking: tuple[Right, ...], key: Key | None = None
+) -> PluginError:
+    """The apiserver's refusal, in its own words, and what to do about it. ``key``: of one object.
+
+    ``lacking``: the right that it needs, and those that the verb needs after it.
+    """
     where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     if error.is_unserved:
         return NotServedError(
@@ -52,17 +57,10 @@ def refusal(error: RefusedError, what: str, namespace: str | None, right: Right,
         )
     words = f"cannot {what} {where}: {str(error).rstrip('.')}."
     if error.status == 403:
-        return ForbiddenError(words, do=_ask_for(right, namespace))
+        return ForbiddenError(words, do=rights.request(namespace, lacking))
     if error.is_transient:
         return TransientError(words, error.pause, do="Try again.")
-    return PluginError(words, do=_way_out(error.status, right, namespace, key))
-
-
-def _ask_for(right: Right, namespace: str | None) -> str:
-    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
-    action = f"{right.verb} {right.resource}" + (f".{right.group}" if right.group else "")
-    can_i = marks.paste(f"kubectl auth can-i {action} {scope}")
-    return f"Ask for the right to {action}, or name a namespace of yours with -n. To see whether you have it: {can_i}"
+    return PluginError(words, do=_way_out(error.status, lacking[0], namespace, key))
 
 
 def _way_out(status: int, right: Right, namespace: str | None, key: Key | None) -> str:

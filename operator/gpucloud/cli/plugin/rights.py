@@ -57,11 +57,30 @@ def unlisted(who: str, namespace: str | None, plurals: Iterable[str]) -> tuple[s
     return f"{_may_not_list(who, namespace, lacking)}: this page leaves them out.", _granted(who, namespace, lacking)
 
 
+def request(namespace: str | None, lacking: Iterable[Right]) -> str:
+    """What to ask for; and for each of these rights the command that shows whether one has it."""
+    verbs: dict[str, list[str]] = {}
+    for right in lacking:
+        verbs.setdefault(f"{right.resource}.{right.group}".rstrip("."), []).append(right.verb)
+    wanted = ", and to ".join(f"{' and '.join(some)} {resource}" for resource, some in verbs.items())
+    scope = "--all-namespaces" if namespace is None else f"--namespace={namespace}"
+    commands = tuple(
+        paste(f"kubectl auth can-i {verb} {resource} {scope}") for resource, some in verbs.items() for verb in some
+    )
+    see = "To see whether you have it" if len(commands) == 1 else "To see which of these you have"
+    return f"Ask for the right to {wanted}, or name a namespace of yours with -n. {see}: {' -- '.join(commands)}"
+
+
+def mid_sentence(text: str) -> str:
+    """The same behind other words."""
+    return text[:1].lower() + text[1:]
+
+
 def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> PluginError:
     """The same for a user who may list no kind at all, and so sees no page."""
     lacking = tuple(plurals)
     instead = "Name a namespace of yours with -n, or ask for the right."
-    what = f"{_may_not_list(who, namespace, lacking)}."
+    what = f"{mid_sentence(_may_not_list(who, namespace, lacking))}."
     return PluginError(what, do=f"{instead} {_granted(who, namespace, lacking)}")
 
 

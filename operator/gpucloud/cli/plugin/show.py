@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TextIO
 
-from gpucloud.cli.plugin.advice import pasteable, pasteable_lines
+from gpucloud.cli.plugin.advice import pasteable_lines, pasteable_pieces
 from gpucloud.cli.plugin.marks import plain_document
 from gpucloud.cli.plugin.page import wrapped
 from gpucloud.cli.plugin.text import printable
@@ -95,8 +95,9 @@ def documents(found: Iterable[Any]) -> None:
 
 
 def tell(text: str) -> None:
-    """One sentence on what happens, beside the answer: on standard error."""
-    print(printable(f"kubectl gpucloud: {pasteable(text)}"), file=sys.stderr)
+    """One sentence on what happens, beside the answer: on standard error, each command to paste on a line of its own."""
+    for line in pasteable_pieces(f"kubectl gpucloud: {text}"):
+        print(printable(line), file=sys.stderr)
 
 
 def _width(stream: TextIO) -> int | None:

@@ -9,6 +9,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line, plural
+from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.options import CloudOptions
 
+LISTED = (VM, VPC, SNAPSHOT)
 ADVICE = (
     "This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt NAME --apply; "
     "to destroy it, then wait for Ready, set spec.deletion.policy to Delete and delete that object. See docs/how-to/orphans.md."
@@ -38,11 +40,11 @@ def orphans(
     Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any namespace.
     Exit code 3: there are some.
     """
-    here = cluster(at)
+    here = cluster(at, *(right_to("list", kind) for kind in LISTED))
     tag = install_tag or _tag(here)
     source = source_of(here, account_of(here, cloud.account), cloud)
     seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
-    left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in (VM, VPC, SNAPSHOT)}, tag)
+    left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in LISTED}, tag)
     if left:  # and once more: what was going away is gone
         seen = source.records()
         again = {(kind, one.cluster, record.id) for one in seen.clusters for kind, record in _marked_records(one)}

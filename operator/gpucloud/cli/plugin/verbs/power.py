@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.objects import VM
+from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.standing import Standing, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, kept, mind_pause, reader, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
@@ -18,14 +20,17 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Thing
 
 
+NEEDS = (right_to("get", VM), right_to("patch", VM))
+
+
 def start(at: At, *, vms: tuple[str, ...], wait_for_it: bool, timeout: float) -> int:
     """Set spec.powerState to Running."""
-    return _switch(cluster(at), vms, PowerState.RUNNING, timeout if wait_for_it else None)
+    return _switch(cluster(at, *NEEDS), vms, PowerState.RUNNING, timeout if wait_for_it else None)
 
 
 def stop(at: At, *, vms: tuple[str, ...], wait_for_it: bool, timeout: float) -> int:
     """Set spec.powerState to Stopped."""
-    return _switch(cluster(at), vms, PowerState.STOPPED, timeout if wait_for_it else None)
+    return _switch(cluster(at, *NEEDS), vms, PowerState.STOPPED, timeout if wait_for_it else None)
 
 
 def _switch(here: Cluster, names: tuple[str, ...], wanted: PowerState, timeout: float | None) -> int:
@@ -51,7 +56,7 @@ def _power(item: Thing) -> str:
 
 def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
     """Set the annotation that asks for a restart, and wait for the answer to this very request."""
-    here = cluster(at)
+    here = cluster(at, *NEEDS)
     item = kept(here, vm)
     if _power(item) == PowerState.STOPPED:
         raise PluginError(

@@ -67,7 +67,7 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     else:
         show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
         if seen.lacking:
-            show.tell(seen.lacking)
+            show.tell(rights.mid_sentence(seen.lacking))
     if seen.lacking:
         return ExitCode.FAILED  # what could not be looked at outweighs what was found
     found = overview.concerning(causes(seen.world), seen.only)
@@ -140,6 +140,8 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
     """Wait until all are ready, or gone."""
     here = cluster(at)
     keys = keys_of(here, objects)
+    kinds = sorted({key.kind for key in keys})
+    here = here.needing(*(rights.right_to("get" if len(keys) == 1 else "list", kind) for kind in kinds))
     read = reader(here, keys)
     found = read(look_seconds(timeout))
     if goal == Goal.READY:

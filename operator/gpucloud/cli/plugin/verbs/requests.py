@@ -8,6 +8,7 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
+from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
@@ -37,8 +38,8 @@ NOT_BY_A_RETRY = frozenset(
 
 def pause(at: At, *, objects: tuple[str, ...]) -> int:
     """Set the annotation that holds all action back."""
-    here = cluster(at)
-    for item in _things(here, objects):
+    here, things = _things(at, objects)
+    for item in things:
         if item.annotations.get(Annotation.PAUSED) == pausing.ON:
             print(f"{item.key}: paused already")
             continue
@@ -49,8 +50,8 @@ def pause(at: At, *, objects: tuple[str, ...]) -> int:
 
 def resume(at: At, *, objects: tuple[str, ...]) -> int:
     """Remove that annotation."""
-    here = cluster(at)
-    for item in _things(here, objects):
+    here, things = _things(at, objects)
+    for item in things:
         if Annotation.PAUSED not in item.annotations:
             print(f"{item.key}: not paused")
             continue
@@ -62,8 +63,7 @@ def resume(at: At, *, objects: tuple[str, ...]) -> int:
 
 def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float) -> int:
     """Set the annotation that asks for a new try, and wait for what comes of it."""
-    here = cluster(at)
-    things = _things(here, objects)
+    here, things = _things(at, objects)
     for item in things:
         if item.deleting is not None:
             raise PluginError(
@@ -96,8 +96,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
 
 def retain(at: At, *, objects: tuple[str, ...]) -> int:
     """Set spec.deletion.policy to Retain."""
-    here = cluster(at)
-    things = _things(here, objects)
+    here, things = _things(at, objects)
     for item in things:
         if item.key.kind in {ACCOUNT, HOST}:
             what = f"deleting {item.key} destroys nothing in the cloud."
@@ -128,9 +127,13 @@ def _retain(here: Cluster, item: Thing) -> ExitCode:
     return ExitCode.OK
 
 
-def _things(here: Cluster, objects: tuple[str, ...]) -> tuple[Thing, ...]:
-    """All of them, before the first is changed."""
-    return tuple(here.need(key) for key in keys_of(here, objects))
+def _things(at: At, objects: tuple[str, ...]) -> tuple[Cluster, tuple[Thing, ...]]:
+    """The cluster, and all of them, before the first is changed."""
+    here = cluster(at)
+    keys = keys_of(here, objects)
+    kinds = tuple(dict.fromkeys(key.kind for key in keys))
+    here = here.needing(*(right_to(verb, kind) for verb in ("get", "patch") for kind in kinds))
+    return here, tuple(here.need(key) for key in keys)
 
 
 def _annotate(here: Cluster, item: Thing, name: Annotation, value: str | None) -> None:

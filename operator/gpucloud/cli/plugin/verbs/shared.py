@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.rights import Right
 
 
 # Who writes the manifest again at its next look, and by which mark that is known.
@@ -25,9 +26,9 @@ KEEPERS = {
 }
 
 
-def cluster(at: At) -> Cluster:
-    """The cluster that the options lead to."""
-    return Cluster(KubeApi(at))
+def cluster(at: At, *needs: Right) -> Cluster:
+    """The cluster that the options lead to, for a verb that needs these rights, in this order."""
+    return Cluster(KubeApi(at), needs)
 
 
 def vm_key(here: Cluster, name: str) -> Key:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.creating import checked_name
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.objects import SNAPSHOT, Key, target
+from gpucloud.cli.plugin.objects import SNAPSHOT, VM, Key, target
+from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.verbs.shared import cluster, kept, mind_pause, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: float) -> int:
     """Create a GpuSnapshot that refers to the VM."""
     called = checked_name(target(name, SNAPSHOT)[1], SNAPSHOT) if name else ""
-    here = cluster(at)
+    waits = (right_to("get", SNAPSHOT),) if wait_for_it else ()
+    here = cluster(at, right_to("get", VM), right_to("create", SNAPSHOT), *waits)
     source = kept(here, vm)
     if not source.text("vmId"):  # one that is there may be paused: that is no change of it
         mind_pause(source, refuse=wait_for_it)
