@@ -81,3 +81,10 @@ def test_the_version_of_the_plugin_alone_asks_no_cluster(capsys, monkeypatch):
 @pytest.mark.parametrize("reason", ["Rejected", "OrderOverdue"])
 def test_a_reason_names_the_command_for_a_new_try_that_its_condition_names(reason):
     assert "kubectl gpucloud retry KIND/NAME" in explanations()[reason]["whatToDo"]
+
+
+@pytest.mark.parametrize("text", ["meaning", "whatToDo"])
+def test_an_explanation_starts_with_what_holds_of_a_gpuvm(text):
+    """A reason that several kinds use is looked up for a GpuVM as a rule: what is of a GpuHost alone comes after it."""
+    first = [row["reason"] for row in explanations().values() if row[text].startswith("Of a Gpu")]
+    assert first == []
