@@ -86,6 +86,45 @@ def test_what_is_missing_names_a_way_out():
     assert "There is no GpuVpc/lab in namespace 'team'. Create it; or, if its name is wrong, delete the objects that" in text
 
 
+WAITS = "Waiting for GpuVpc 'lab': there is none in namespace 'team' yet."
+FOR_BOTH = {"vpcRef": {"name": "lab"}, "image": {"snapshotRef": {"name": "golden"}}}
+
+
+@pytest.mark.parametrize(
+    ("things", "shown", "why"),
+    [
+        (
+            (a_vm("train", "Working", "DependencyNotReady", message=WAITS),),
+            0,
+            "the cause says it, and the tree names the GpuVpc",
+        ),
+        (
+            (a_vm("train", "Working", "DependencyNotReady", message=WAITS), a_vpc("lab", "Working", "Creating")),
+            1,
+            "it is there, and on its way",
+        ),
+        (
+            (
+                a_vm("train", "Working", "DependencyNotReady", message=WAITS, spec=FOR_BOTH),
+                a_snapshot("golden", "Working", "Creating", of="other"),
+            ),
+            1,
+            "of two, one is there",
+        ),
+        (
+            (a_vm("train", "Working", "AccountNotReady", message=WAITS, spec={"accountRef": {"name": "x"}}),),
+            0,
+            "an account, too",
+        ),
+        ((a_vm("train", "Stalled", "Rejected", message=WAITS),), 1, "it waits for nothing"),
+    ],
+)
+def test_the_tree_does_not_repeat_that_something_is_missing(things, shown, why):
+    text = text_of(overview.as_lines(World.of(things), NOW))
+    assert text.count(WAITS) == shown, why
+    assert "waits for" in text or shown, why
+
+
 def test_what_is_missing_names_what_may_be_meant():
     world = World.of((a_vm("train", "Working", "DependencyNotReady"), a_thing("GpuVpc", "labs"), a_thing("GpuVM", "lab")))
     text = text_of(overview.as_lines(world, NOW))

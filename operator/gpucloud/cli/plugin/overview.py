@@ -32,6 +32,8 @@ WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
 READY_AND_CALLS = frozenset({Reason.SECRET_DELETING})  # reasons of an object that is Ready, and that a person must see
+# Of an object that waits: where all that it waits for is missing, its message repeats what is said of that.
+SAYS_WHAT_IS_MISSING = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.ACCOUNT_NOT_READY})
 NARROW = "Configurations that do not fit are left out: use -o wide, or a wider terminal."
 NEXT = f"Nothing moves here? '{marks.paste('kubectl gpucloud doctor --namespace={}')}' looks for the reason."
 
@@ -267,7 +269,8 @@ def _branch(world: World, key: Key, leads: tuple[str, str], scope: _Scope) -> It
     waits = world.waits_for(item)
     if waits:
         yield Line(f"waits for {', '.join(str(other) for other in waits)}", inner, inner)
-    if (how is not Standing.READY or why in READY_AND_CALLS) and key not in scope.printed:
+    is_told = key in scope.printed or (why in SAYS_WHAT_IS_MISSING and _are_missing(world, waits, scope))
+    if (how is not Standing.READY or why in READY_AND_CALLS) and not is_told:
         yield Line(message(item), inner, inner, "" if how is not Standing.READY else "yellow")
     if paused:
         yield Line(pause_message(item), inner, inner)
@@ -277,6 +280,11 @@ def _branch(world: World, key: Key, leads: tuple[str, str], scope: _Scope) -> It
     for place, child in enumerate(children, 1):
         last = place == len(children)
         yield from _branch(world, child, (below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")), scope)
+
+
+def _are_missing(world: World, waits: tuple[Key, ...], scope: _Scope) -> bool:
+    """Whether these are all missing, and named so above the tree."""
+    return bool(waits) and all(other in scope.printed and other not in world.things for other in waits)
 
 
 def _details(item: Thing, *, wide: bool) -> list[str]:
