@@ -14,6 +14,7 @@ from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account
 
+LACKED = "The cloud's listing lacks this VM and many others. If the VM is really gone: kubectl annotate gpuvm train a=b"
 NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)  # an hour after everything was created
 CRDS = {item.plural: custom_resource_definition(item) for item in ALL_DEFINITIONS}
 ERROR, WARNING, NOTE = Severity
@@ -190,6 +191,12 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "annotations",
             "means nothing to the operator.",
         ),
+        (
+            {"things": (a_vm("train", "Unknown", "ImplausibleListing", message=LACKED),)},
+            WARNING,
+            "listing",
+            "ImplausibleListing: The cloud's listing lacks this VM and many others.",
+        ),
         ({"things": (unpublished(),)}, WARNING, "connection", "PublicationFailed Conflict: ConfigMap 'taken' exists."),
         (
             {"things": (a_vm(annotations={"gpucloud.dev/paused": "True"}),)},
@@ -235,6 +242,7 @@ def test_each_finding(changes, severity, check, says):
         ((a_vm(**asked("restart", "2026-01-01T00:55:00Z")),), "an answer may take some minutes"),
         ((a_vm("train", "Working", "WaitingForCapacity", **asked("restart")),), "it must come up before it is restarted"),
         ((a_vm("train", "Deleting", deleting="2026-01-01T00:55:00Z", **asked("reconcile")),), "what goes answers nothing"),
+        ((a_vm("train", "Unknown", "ApiUnavailable"),), "the cloud may answer again, which no person has to see to"),
         ((a_vpc(**asked("restart")),), "only a GpuVM is restarted"),
         ((an_account(**asked("reconcile")),), "the status of an account has no answer"),
         ((a_vm(annotations={"example.com/paused": "yes"}),), "an annotation of others"),

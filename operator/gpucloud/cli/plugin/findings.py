@@ -156,6 +156,20 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def _implausible(facts: Facts) -> Iterator[Finding]:
+    """Objects that a listing lacks with many others: nothing is done about them until they are listed, or a person says so."""
+    for item in facts.things:
+        if standing(item) is Standing.UNKNOWN and reason(item) == Reason.IMPLAUSIBLE_LISTING:
+            more = paste(f"kubectl gpucloud explain {reason(item)}")
+            yield Finding(
+                Severity.WARNING,
+                "listing",
+                f"{reason(item)}: {message(item)}",
+                f"See in the cloud whether it is there. If it is, wait; if it is gone, do as the message says. More: {more}",
+                item.key,
+            )
+
+
 def _waiting(names: list[str]) -> str:
     """Who waits for a cause, as the sentence after its message."""
     if not names:
@@ -262,6 +276,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     accountfindings.accounts,
     accountfindings.secrets,
     _stuck,
+    _implausible,
     _deletions,
     _paused,
     _unpublished,
