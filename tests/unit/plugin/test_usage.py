@@ -208,6 +208,21 @@ def test_status_loads_nothing_that_takes_long(api, tmp_path):
     assert modules.isdisjoint(others), "a verb's module is loaded when that verb is called"
 
 
+@pytest.mark.parametrize("words", [["create"], ["create", "train", "-c", "A100_40GB_PCIe_1x"]], ids=" ".join)
+def test_what_create_refuses_without_a_call_loads_no_client_of_the_cloud(words, api, tmp_path, monkeypatch):
+    """That takes seconds on a slow machine."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    code = (
+        "import sys; from gpucloud.cli import plugin; sys.argv = ['kubectl-gpucloud', *sys.argv[1:]]; code = plugin.main();"
+        "print(code, *({'httpx', 'pydantic', 'gpucloud.cloud'} & sys.modules.keys()))"
+    )
+    environ = {**os.environ, "KUBECONFIG": str(api.kubeconfig(tmp_path))}
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", code, *words], env=environ, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, api.calls) == ("2\n", []), done.stderr
+
+
 @pytest.mark.parametrize("verb", ["offers", "create"])
 def test_a_verb_that_asks_the_cloud_loads_its_client_and_no_engine(verb, api, tmp_path):
     """With the reconcilers, which only `orphans`, `export` and `adopt` need, `offers` took twice as long to start."""

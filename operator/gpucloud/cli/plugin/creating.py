@@ -210,6 +210,20 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
             yield f"--{option}: no object of the namespace names {word!r}.{suggested} If not, keep it: the cloud may know it."
 
 
+def unknown_vpc(name: str, known: Known) -> str:
+    """That no object of the namespace, nor the account, names this VPC; empty where one does, or none names any."""
+    names = known.vpc_names()
+    if name in names or not names:
+        return ""
+    near = question(nearest(name, names))
+    there = f"no object of the namespace names the VPC {name!r}"
+    return (
+        f"{there}.{near} Else type it again."
+        if near
+        else f"{there} (known: {', '.join(names)}): if the cloud has it, type it again."
+    )
+
+
 def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:
     """The object. Without a namespace it goes where it is applied."""
     place = {"namespace": namespace} if namespace else {}

@@ -14,8 +14,6 @@ from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import source_of
 from gpucloud.cli.plugin.verbs.shared import cluster, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
@@ -23,13 +21,14 @@ from gpucloud.kinds.meta import API_VERSION
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.commands import NewVm
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.plugin.sources import Source
 
 KEY_FILES = ("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub")  # in the order in which ssh offers them, the safest first
 
@@ -83,12 +82,21 @@ def _wanted(vm: NewVm) -> Wanted:
 
 def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginError | None]:
     """The account to ask through, or why none can be seen: whoever may create GpuVMs need not see accounts."""
+    from gpucloud.cli.plugin.sources import account_of  # noqa: PLC0415 - it loads the cloud's client: not for what is refused before
+
     try:
         return account_of(here, wanted), None
     except PluginError as error:
         if wanted is not None or error.code is ExitCode.MISUSED:
             raise
         return None, error
+
+
+def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
+    """Who answers questions about the cloud."""
+    from gpucloud.cli.plugin.verbs import cloud as verbs  # noqa: PLC0415 - as above
+
+    return verbs.source_of(here, account, cloud)
 
 
 def _known(here: Cluster, account: Thing | None, why: PluginError | None, cloud: CloudOptions) -> Known:
@@ -174,9 +182,21 @@ def _offers(rows: list[Any]) -> Iterator[Line]:
 def _asked_vpc(wanted: Wanted, known: Known) -> Wanted:
     there = known.vpcs_in(wanted.cluster)
     if not there:
-        return replace(wanted, vpc=prompting.ask("Name of the VPC in the cloud", known.tenant))
+        return replace(wanted, vpc=prompting.ask("Name of the VPC in the cloud", known.tenant, _twice(known)))
     place = prompting.choose("Which VPC", table(("", "GPUVPC"), [[str(n), name] for n, name in enumerate(there, 1)]), there)
     return replace(wanted, vpc_ref=there[place])
+
+
+def _twice(known: Known) -> Callable[[str], str]:
+    """A function that questions the name of a VPC that nothing here names, until it is typed again."""
+    questioned = set[str]()
+
+    def refusal(name: str) -> str:
+        wrong = "" if name in questioned else creating.unknown_vpc(name, known)
+        questioned.add(name)
+        return wrong
+
+    return refusal
 
 
 def _confirmed(wanted: Wanted, known: Known) -> bool:
