@@ -253,7 +253,7 @@ LISTING = (
 READ = [
     (
         "cli/plugin/refusals.py",
-        "cannot read the events of {key} in all namespaces: {error}. Log in to the cluster again.",
+        "cannot create {key} in all namespaces: {error}. Log in to the cluster again.",
         "from a function",
     ),
     (

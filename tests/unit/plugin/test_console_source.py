@@ -64,6 +64,29 @@ def test_both_reasons_are_told_when_there_is_no_way(api, plugin):
 
 
 @pytest.mark.parametrize(
+    ("account", "value", "why"),
+    [
+        ({"status": {"endpoint": "main"}}, "main=URL", "the account's, under the operator's name for it"),
+        ({"spec": {"endpoint": "second"}}, "second=URL", "the one that it names"),
+        ({}, "NAME=URL", "nobody has said yet which it is"),
+    ],
+)
+def test_a_missing_endpoint_is_asked_for_with_its_name_and_with_whom_to_ask(api, plugin, account, value, why):
+    api.add(a_body("GpuVM", "train"), a_body("GpuCloudAccount", "default", **account))
+    code, _, err = plugin("logs", "train")
+    asked = f"nothing says where the cloud is: ask your administrator for its URL, then give --endpoint {value} or set "
+    assert (code, f"{asked}GPUCLOUD_ENDPOINT={value};" in err) == (1, True), why
+
+
+def test_where_the_tag_stands_is_told_to_who_cannot_see_what_it_is_made_from(api, plugin):
+    api.refused["/api/v1/namespaces/kube-system"] = 403
+    code, _, err = plugin("orphans")
+    _, do, command = err.splitlines()
+    assert (code, command) == (1, "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'")
+    assert do == "Give it as --install-tag: VMs are named NAME-TAG-HASH. To see the names of those there are:"
+
+
+@pytest.mark.parametrize(
     ("pods", "holders", "expected", "why"),
     [
         (["op-a", "op-b"], ["op-b_1234"], "op-b", "the holder of the Lease; a standby knows no accounts"),

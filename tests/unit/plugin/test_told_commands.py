@@ -79,5 +79,5 @@ def test_commands_beside_an_answer_for_programs_stand_below_their_sentence_too(a
     sentence, command = err.splitlines()
     assert (code, command[:19]) == (1, "kubectl create role")
     assert sentence.startswith(
-        "kubectl gpucloud: you (ann) may not list gpuvpcs in namespace 'team': this page leaves them out."
+        "kubectl gpucloud: not all kinds are shown. Ask for the right to list them. You (ann) may not list "
     )

@@ -54,7 +54,7 @@ def in_words(namespace: str | None) -> str:
 def unlisted(who: str, namespace: str | None, plurals: Iterable[str]) -> tuple[str, str]:
     """Two sentences: what this user may not list, and which commands give the right."""
     lacking = tuple(plurals)
-    return f"{_may_not_list(who, namespace, lacking)}: this page leaves them out.", _granted(who, namespace, lacking)
+    return f"You {_may_not_list(who, namespace, lacking)}: this page leaves them out.", _granted(who, namespace, lacking)
 
 
 def request(namespace: str | None, lacking: Iterable[Right]) -> str:
@@ -71,21 +71,16 @@ def request(namespace: str | None, lacking: Iterable[Right]) -> str:
     return f"Ask for the right to {wanted}, or name a namespace of yours with -n. {see}: {' -- '.join(commands)}"
 
 
-def mid_sentence(text: str) -> str:
-    """The same behind other words."""
-    return text[:1].lower() + text[1:]
-
-
 def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> PluginError:
     """The same for a user who may list no kind at all, and so sees no page."""
     lacking = tuple(plurals)
     instead = "Name a namespace of yours with -n, or ask for the right."
-    what = f"{mid_sentence(_may_not_list(who, namespace, lacking))}."
+    what = f"you {_may_not_list(who, namespace, lacking)}."
     return PluginError(what, do=f"{instead} {_granted(who, namespace, lacking)}")
 
 
 def _may_not_list(who: str, namespace: str | None, plurals: tuple[str, ...]) -> str:
-    return f"You ({who or 'of unknown name'}) may not list {', '.join(plurals)} {in_words(namespace)}"
+    return f"({who or 'of unknown name'}) may not list {', '.join(plurals)} {in_words(namespace)}"
 
 
 def _granted(who: str, namespace: str | None, plurals: tuple[str, ...]) -> str:

@@ -126,12 +126,11 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[D
     if account is None:
         return None, "the namespace has no GpuCloudAccount, and only the operator can read its own credential"
     chosen = _settings(cloud.endpoint)
-    if chosen is None:
-        return (
-            None,
-            "nothing says where the cloud is: ask your administrator, and give --endpoint NAME=URL or GPUCLOUD_ENDPOINT",
-        )
     name = account.spec.get("endpoint") or account.text("endpoint")
+    if chosen is None:
+        value = f"{name or 'NAME'}=URL"
+        give = f"ask your administrator for its URL, then give --endpoint {value} or set GPUCLOUD_ENDPOINT={value}"
+        return None, f"nothing says where the cloud is: {give}"
     if name and name not in chosen.endpoints:
         said = ", ".join(chosen.endpoints)
         return None, f"{account.key} uses the endpoint {name!r}, and --endpoint names only {said}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import leftovers, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import right_to
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.options import CloudOptions
 
+NAMES = "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'"
 LISTED = (VM, VPC, SNAPSHOT)
 ADVICE = (
     "This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt NAME --apply; "
@@ -65,7 +67,7 @@ def _tag(here: Cluster) -> str:
     if not uid:
         raise PluginError(
             "the installation's tag is made from the namespace kube-system, which you may not read.",
-            do="Give --install-tag, as it stands in the names of its VMs, NAME-TAG-HASH.",
+            do=f"Give it as --install-tag: VMs are named NAME-TAG-HASH. To see the names of those there are: {paste(NAMES)}",
         )
     return installation_tag(str(uid))
 

@@ -67,7 +67,7 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     else:
         show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
         if seen.lacking:
-            show.tell(rights.mid_sentence(seen.lacking))
+            show.tell(f"not all kinds are shown. Ask for the right to list them. {seen.lacking}")
     if seen.lacking:
         return ExitCode.FAILED  # what could not be looked at outweighs what was found
     found = overview.concerning(causes(seen.world), seen.only)
