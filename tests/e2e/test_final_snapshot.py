@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.finals import REQUIRED, final_snapshot
+from support.kstatus import assert_row
 from support.manifests import gpusnapshot, gpuvm
 from support.waiting import eventually, gone, reach
 
@@ -51,6 +52,7 @@ def test_the_vm_goes_when_the_snapshot_is_ready_and_a_vm_is_made_from_it(here, s
     kept = final_snapshot(here)
     name = kept["metadata"]["name"]
     vm = reach(here, "gpuvm", "train", TAKING, says=f"GpuSnapshot {name!r} takes the final snapshot")
+    assert_row(here, vm, kstatus="Terminating", standing="Reconciling", met=False)
     assert vm["status"]["finalSnapshot"]["gpuSnapshot"] == name
     assert (len(sim.vms()), "DestroyServer" in sim.mutations()) == (1, False)
     gone(here, "gpuvm", "train")
@@ -79,7 +81,8 @@ def test_a_snapshot_that_the_cloud_refuses_blocks_until_a_person_gives_it_up(her
     running()
     sim.fault(operation="CreateSnapshot", kind="status", status=400, times=1000)
     delete(here)
-    reach(here, "gpuvm", "train", BLOCKED, says="is Stalled (Rejected:")
+    shown = reach(here, "gpuvm", "train", BLOCKED, says="is Stalled: Rejected:")
+    assert_row(here, shown, kstatus="Terminating", standing="Stalled", met=False)
     assert len(sim.vms()) == 1
     give_up(here)
     gone(here, "gpuvm", "train")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from support.kstatus import assert_row
 from support.manifests import gpuvm
 from support.waiting import eventually, gone, reach
 
@@ -43,7 +44,8 @@ def notes(here):
 def test_a_lost_vm_is_not_recreated_unasked(here, sim, running):
     running()
     sim.destroy_vm(sim.vms()[0])
-    reach(here, "gpuvm", "train", "False/VMLost", says="set spec.onLoss: Recreate")
+    shown = reach(here, "gpuvm", "train", "False/VMLost", says="set spec.onLoss: Recreate")
+    assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     assert sim.mutations() == ["CreateServer"]
 
 
@@ -74,7 +76,8 @@ def test_a_failed_vm_is_destroyed_before_another_one_is_created(here, sim, runni
 def test_a_failed_vm_that_the_spec_keeps_is_not_destroyed(here, sim, running, deletion):
     running(onLoss="Recreate", deletion=deletion)
     sim.force(sim.vms()[0], "FAILED")
-    reach(here, "gpuvm", "train", "False/VMFailed", says="To have it recreated, set spec.powerState")
+    shown = reach(here, "gpuvm", "train", "False/VMFailed", says="To have it recreated, set spec.powerState")
+    assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     assert sim.mutations() == ["CreateServer"]
 
 
@@ -86,7 +89,8 @@ def test_a_vm_is_recreated_three_times_an_hour_whoever_counts(here, sim, running
     process.kill9()
     operator(**FLAGS)
     sim.destroy_vm(sim.vms()[0])
-    reach(here, "gpuvm", "train", "False/RecreationLimited", says="3 times within an hour")
+    shown = reach(here, "gpuvm", "train", "False/RecreationLimited", says="3 times within an hour")
+    assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     assert sim.mutations() == ["CreateServer"] * 4
 
 
@@ -110,7 +114,8 @@ def test_failed_vms_are_held_beyond_the_brake_until_a_person_releases_them(here,
         reach(here, "gpuvm", name, "True/Running")
     for vm in sim.vms():
         sim.force(vm, "FAILED")
-    reach(here, "gpuvm", "one", "False/DeletionHeld", says="--brake-vms 1")
+    shown = reach(here, "gpuvm", "one", "False/DeletionHeld", says="--brake-vms 1")
+    assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     reach(here, "gpuvm", "two", "False/DeletionHeld")
     assert "DestroyServer" not in sim.mutations()
     here.annotate("gpuvm", "one", **{"gpucloud.dev/brake-released-at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.kstatus import assert_row
 from support.manifests import gpuvm
 from support.waiting import eventually, gone, reach
 
@@ -52,7 +53,8 @@ def test_the_old_vm_stays_until_there_is_capacity_for_the_new_one(here, sim, run
     room = {**LARGE, "cluster": "Msc1", "pool": "on-demand"}
     sim.control("capacity", room | {"total": 0})
     here.patch("gpuvm", "train", {"spec": LARGE})
-    reach(here, "gpuvm", "train", "False/WaitingForCapacity", says="It is destroyed when the cloud has capacity for")
+    shown = reach(here, "gpuvm", "train", "False/WaitingForCapacity", says="It is destroyed when the cloud has capacity for")
+    assert_row(here, shown, kstatus="InProgress", standing="Reconciling", met=False)
     assert sim.mutations() == ["CreateServer"]
     sim.control("capacity", room | {"total": 1})
     replaced(here)
@@ -62,7 +64,8 @@ def test_the_old_vm_stays_until_there_is_capacity_for_the_new_one(here, sim, run
 def test_the_plan_stands_in_status_before_anything_happens_and_may_be_taken_back(here, sim, running):
     running(FLAGS | {"create_grace_seconds": 600})
     here.patch("gpuvm", "train", {"spec": {"rootDiskGiB": 300}})
-    reach(here, "gpuvm", "train", "False/Replacing", says="spec.rootDiskGiB")
+    shown = reach(here, "gpuvm", "train", "False/Replacing", says="spec.rootDiskGiB")
+    assert_row(here, shown, kstatus="InProgress", standing="Reconciling", met=False)
     assert here.get("gpuvm", "train")["status"]["replacement"]["changes"] == [{"name": "rootDiskGiB", "to": "300"}]
     here.patch("gpuvm", "train", {"spec": {"rootDiskGiB": None}})
     reach(here, "gpuvm", "train", "True/Running")
@@ -82,7 +85,8 @@ def test_the_final_snapshot_is_taken_before_the_old_vm_goes(here, sim, running):
 def test_a_vm_that_the_spec_retains_is_not_replaced(here, sim, running):
     running(deletion={"policy": "Retain"})
     here.patch("gpuvm", "train", {"spec": LARGE})
-    reach(here, "gpuvm", "train", "False/Mismatch", says="spec.deletion.policy: Retain")
+    shown = reach(here, "gpuvm", "train", "False/Mismatch", says="spec.deletion.policy: Retain")
+    assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     assert sim.mutations() == ["CreateServer"]
 
 
