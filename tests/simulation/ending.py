@@ -214,9 +214,12 @@ def _stalled(life: Life) -> bool:
 
 
 def _waits(of: Judge, life: Life) -> bool:
-    """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going."""
+    """It needs another object that is not there, is not ready itself, or is being deleted; or its namespace is going.
+
+    Or a new VM is made once more where the cloud fails to make any, three times at most.
+    """
     reason, meta = life.ready.partition("/")[2], life.last["metadata"]
-    if reason == "NamespaceTerminating":
+    if reason == "NamespaceTerminating" or of.recreating.has_just_begun(life):
         return True
     if reason == "AccountNotReady":
         return of.calling.lacks_its_credential(life)

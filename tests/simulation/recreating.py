@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 MOST, HOUR = 3, 3600.0
+MAKING_SECONDS = 90.0  # the slowest cloud makes a VM in 40
 SEEN = ("Seen", "Lost", "Destroying", "Gone")  # states of an order whose VM was listed
 FAILURES = ("CREATE_FAILED", "FAILED")
 REPLACING = ("configuration", "resourcePool", "image", "rootDiskGiB", "storage", "nodeName", "sshKeys", "sshKeysFrom")
@@ -183,6 +184,11 @@ class Recreating:
         place, name = (str(order.get("cluster")).casefold(), order.get("vpc")), order.get("name")
         rows = self._world.cloud.world.vms.table.rows()
         return next((row for row in rows if (place_of(row), row.order.name) == (place, name)), None)
+
+    def has_just_begun(self, life: Life) -> bool:
+        """Whether it was recreated a moment ago, so that its new VM is still being made."""
+        made = self._recreated.get(life.uid)
+        return bool(made) and self._world.loop.time() - made[-1].at < MAKING_SECONDS
 
     def is_limited(self, life: Life) -> bool:
         """Whether an object has been recreated as often as may be, also where a process knew what a restored etcd did not.

@@ -202,6 +202,19 @@ def test_a_deletion_is_held_only_where_there_is_a_guard(courts):
         assert needs_a_person(court, item, "DeletionHeld") == bool(guards)
 
 
+@pytest.mark.parametrize(("seconds", "unmet"), [(60.0, 0), (600.0, 1)])
+def test_what_is_made_once_more_need_not_be_ready_yet(court, seconds, unmet):
+    """Seed 92342368: the cloud failed to make any VM, and the third new one was being made when patience ended."""
+    item = court.bought(onLoss="Recreate")
+    court.passes(100)
+    order = court.judge.books.lives[item["metadata"]["uid"]].status["order"]
+    for state in ("Seen", "Gone", "Intended"):
+        court.writes(item, order=order | {"state": state})
+    court.says(item, "False", "Creating")
+    court.passes(seconds)
+    assert len([one for one in ending._unmet(court.judge) if "Creating" in one]) == unmet
+
+
 def test_what_is_not_ready_is_told_and_what_needs_a_person_is_not(court):
     item = court.applied(sshKeys=["nonsense"])
     court.says(item, "False", "Creating")
