@@ -27,6 +27,7 @@ WATCHED = 0.34  # of histories are looked at until long after their wanted state
 PROMPT_SECONDS = 10.0
 BILLED = {"True/Running": True, "True/PoweredOff": False}  # GpuVMs that say so: whether the cloud bills their price
 CALL_SECONDS = 35.0  # until a call that hung when the faults ended is given up, and its end is written
+PAUSE_SECONDS = 30.0  # the longest pause before a listing that failed is asked for again
 LOOKS = 4  # for orphans, until one is called leaked
 # With these reasons a call that failed is sent again every few minutes (reconcile/retry.py).
 RETRIED = frozenset({"Rejected", "NotFound", "PermissionDenied", "CredentialsRefused", "ApiError", "DeletionBlocked"})
@@ -137,12 +138,13 @@ async def _delete_everything(world: World, of: Judge) -> None:
 
 
 def _late(world: World, of: Judge, began: float) -> Iterator[str]:
-    """What is gone from the cloud by our own call is let go after two listings: a listing that hung is given up before them.
+    """What is gone from the cloud by our own call is let go after two listings: a listing that hung is given up before them,
+    and asked for again after a pause.
 
     Where the process that sent the call was killed, by those of the next one.
     """
     prompt = PROMPT_SECONDS + 5 * world.grace
-    begun = max(of.collecting.last_birth(), world.healed_at + CALL_SECONDS)
+    begun = max(of.collecting.last_birth(), world.healed_at + CALL_SECONDS + PAUSE_SECONDS)
     for uid, gone in of.vanished.items():
         life, listed = of.books.lives[uid], max(gone, begun)
         if gone >= began and life.let_go_at > listed + prompt and not life.touched:
