@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSourc
 from gpucloud import configfile
 from gpucloud.configfile import ConfigFile
 from gpucloud.settings import INSTALL_TAG, LEASE_NAME, LEASE_NAMESPACE, NAMESPACE, Credentials, Settings, SettingsError
+from gpucloud.spelling import expected
 
 if TYPE_CHECKING:
     import argparse
@@ -260,8 +261,7 @@ def _text(error: ErrorDetails, told: _Given) -> str:
     """What is wrong with which flag or variable, and what is expected. It repeats no secret."""
     words = _EXPECTED.get(error["type"], "").format_map(error)
     if error["type"] == "literal_error":
-        choices = ", ".join(get_args(Settings.model_fields[str(error["loc"][0])].annotation))
-        words = f"expected one of {choices}, not {error['input']!r}"
+        words = expected(get_args(Settings.model_fields[str(error["loc"][0])].annotation), str(error["input"]))
     elif error["type"] == "string_pattern_mismatch":
         words = _PATTERNS[error["ctx"]["pattern"]]
     elif error["type"] == "value_error":

@@ -44,6 +44,13 @@ def question(names: Iterable[str], what: str = "") -> str:
     return f" Did you mean {f'{what} ' if what else ''}{shown}?" if shown else ""
 
 
+def expected(words: Iterable[str], value: str) -> str:
+    """Return what a setting takes that was given another word, with the one that it may be a slip of."""
+    known = tuple(words)
+    asked = question(nearest(value, known))
+    return f"expected one of {', '.join(known)}, not {value!r}{f'.{asked}' if asked else ''}"
+
+
 def _near(word: str, known: Iterable[str]) -> tuple[str, ...]:
     import difflib  # noqa: PLC0415 - for a refusal only
 

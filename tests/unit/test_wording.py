@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GONE = {
     "by our hand": "deleted outside Kubernetes",
+    "what was adopted stays": "an adopted VM is retained",
     "unasked": "not recreated automatically; the operator does not destroy it",
     "taken up by itself": "the operator reads it again within a minute",
     "watched for": "the operator keeps looking",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud import flags
 from gpucloud.cli import variables, yamltext
+from gpucloud.cli.choices import one_of
 from gpucloud.cli.plugin import show as screen
 from gpucloud.cli.plugin.leftover import leftover, lines
 from gpucloud.cli.plugin.page import Line, plural
@@ -42,7 +43,8 @@ ADVICE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The settings of the operator that this look needs, under the same names, and the form of the answer."""
     flags.add_arguments(parser, FLAGS)
-    parser.add_argument("-o", "--output", choices=("table", "json", "yaml"), default="table", help="form (default table)")
+    form, taken = one_of(("table", "json", "yaml")), "{table,json,yaml}"
+    parser.add_argument("-o", "--output", type=form, metavar=taken, default="table", help="form (default table)")
     parser.epilog = (
         "Accounts: GPUCLOUD_API_KEY, or GPUCLOUD_USERNAME with GPUCLOUD_PASSWORD, or the same with _FILE naming a file; and "
         "every GpuCloudAccount whose Secret can be read. The cluster: KUBECONFIG, or the service account of the pod. "

@@ -22,6 +22,7 @@ from pydantic import SecretStr, ValidationError
 from gpucloud.cli import variables
 from gpucloud.sim import Knobs, LoopClock, ManualClock, SimConfig, Simulator
 from gpucloud.sim.server import serving
+from gpucloud.spelling import expected
 
 if TYPE_CHECKING:
     import argparse
@@ -122,8 +123,10 @@ def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
 
 def _expected(error: ErrorDetails) -> str:
     name = str(error["loc"][0])
-    wanted = "plain or wrapped" if name == "answers" else "a number of seconds, 0 or more"
-    return f"--{name.replace('_', '-')}: expected {wanted}, not {error['input']!r}"
+    wanted = expected(("plain", "wrapped"), str(error["input"]))
+    if name != "answers":
+        wanted = f"expected a number of seconds, 0 or more, not {error['input']!r}"
+    return f"--{name.replace('_', '-')}: {wanted}"
 
 
 def _given_key(path: str | None) -> SecretStr | None:

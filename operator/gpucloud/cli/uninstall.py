@@ -11,6 +11,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.choices import one_of
 from gpucloud.cloud.errors import one_line
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to do with objects that live, for how long, and where."""
     parser.add_argument(
         "--policy",
-        choices=POLICIES,
+        type=one_of(POLICIES),
+        metavar=f"{{{','.join(POLICIES)}}}",
         default=POLICIES[0],
         help="Refuse: list them and fail. Drain: delete them, and wait until the cloud's things are destroyed, but for what "
         "was adopted and what its own deletion.policy retains, which are named first. Retain: delete the objects and leave the "

@@ -92,8 +92,8 @@ class AdoptingSpec(CloudSpec):
         Adoption,
         Field(
             description="Whether what exists already under this name in the cloud becomes this object's. Never: it is a "
-            "Conflict. IfExists: adopted, else created. Required: adopted, never created. What was adopted stays in the cloud "
-            "when this object is deleted, unless deletion.policy says Delete."
+            "Conflict. IfExists: adopted, else created. Required: adopted, never created. An adopted resource is retained when "
+            "this object is deleted, unless deletion.policy says Delete."
         ),
     ] = Adoption.NEVER
 

@@ -63,8 +63,8 @@ REFERENCES = (
         "It exists in the cloud with other settings than the spec's. The message names them. Nothing is changed. Of a"
         " GpuVM also: its spec was edited, and the VM is [not "
         "replaced](../how-to/replace.md#what-does-not-replace-a-vm).",
-        "As the message says; or delete the object (what was adopted stays, unless `spec.deletion.policy` is "
-        "`Delete`: set `Retain` first) and create it with the settings that the cloud has.",
+        "As the message says; or delete the object (an adopted resource is retained, unless `spec.deletion.policy` "
+        "is `Delete`: set `Retain` first) and create it with the settings that the cloud has.",
     ),
     Row(
         Reason.NO_ADDRESS,

@@ -1,0 +1,34 @@
+"""A value that is one of a few words is taken in any case of letters, and a slip is answered."""
+
+import pytest
+
+from gpucloud.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("orphans", "-o", "jsn"), "-o/--output: expected one of table, json, yaml, not 'jsn'. Did you mean 'json'?"),
+        (
+            ("uninstall", "--policy", "drian"),
+            "--policy: expected one of Refuse, Drain, Retain, not 'drian'. Did you mean 'Drain'?",
+        ),
+        (("operator", "--log-level", "wraning"), "not 'wraning'. Did you mean 'warning'?"),
+        (("operator", "--own-account-sharing", "shraed"), "not 'shraed'. Did you mean 'Shared'?"),
+        (("sim", "--answers", "wraped"), "--answers: expected one of plain, wrapped, not 'wraped'. Did you mean 'wrapped'?"),
+        (("orphans", "-o", "pdf"), "expected one of table, json, yaml, not 'pdf'"),
+    ],
+)
+def test_a_slip_is_answered_with_what_it_may_have_meant(capsys, words, says):
+    try:
+        code = main([*words])
+    except SystemExit as ended:
+        code = ended.code
+    assert (code, says in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("orphans", "-o", "JSON"), ("uninstall", "--policy", "drain")])
+def test_a_value_is_taken_in_any_case_of_letters(capsys, monkeypatch, words):
+    monkeypatch.setenv("KUBECONFIG", "/nonexistent")
+    main([*words])
+    assert "expected one of" not in capsys.readouterr().err
