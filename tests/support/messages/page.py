@@ -34,7 +34,19 @@ _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its 
 _QUOTED = r"`\g<0>`"
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
-    "gpucloud": ("", ("SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError", "failed_check", "print")),
+    "gpucloud": (
+        "",
+        (
+            "SettingsError",
+            "SimSettingsError",
+            "ArgumentTypeError",
+            "NoCluster",
+            "NotDoneError",
+            "ValueError",
+            "failed_check",
+            "print",
+        ),
+    ),
     "The operator's console": ("engine/manager/console.py", ("ConsoleRefusedError",)),
     "Python client": ("cloud/", ("ValueError", "CallerError", "CloudError", "WaitError")),
 }

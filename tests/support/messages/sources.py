@@ -29,6 +29,7 @@ SHOWN = {
     "UsageError": 0,
     "SimSettingsError": 0,
     "SettingsError": 0,
+    "ArgumentTypeError": 0,
     "NoCluster": 0,
     "FileNotFoundError": 0,
     "NotDoneError": 0,

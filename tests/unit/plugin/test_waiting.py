@@ -167,6 +167,18 @@ def test_a_restart_is_done_only_when_the_status_answers_it(how, answer, expected
 
 
 @pytest.mark.parametrize(
+    ("answered", "expected"),
+    [("2026-01-01T00:00:09Z", MET), ("2026-01-01T00:00:05.5Z", MET), ("2026-01-01T00:00:01Z", PENDING), (None, PENDING)],
+    ids=["a later one", "a fraction later", "an earlier one", "none"],
+)
+def test_the_answer_to_a_later_request_ends_the_wait_for_one_that_it_overtook(answered, expected):
+    """A second restart within seconds left the wait for the first one hanging until its timeout."""
+    item = a_vm("train", status={"lastHandledRestartAt": answered})
+    request = Request("lastHandledRestartAt", "2026-01-01T00:00:05Z")
+    assert judge(KEY, item, Aim(Goal.READY, UIDS, request)).outcome is expected
+
+
+@pytest.mark.parametrize(
     ("how", "answer", "expected", "why"),
     [
         ("Stalled", "older", PENDING, "what it said before the try counts for nothing"),

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.objects import ACCOUNT
+from gpucloud.cli.plugin.objects import ACCOUNT, moment
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import Reason
@@ -114,9 +114,11 @@ def _awaiting(item: Thing, words: str) -> Verdict:
 
 
 def _is_open(request: Request, item: Thing, how: Standing) -> bool:
-    """Whether the request has no answer yet, while the object looks settled."""
+    """Whether the request has no answer yet, while the object looks settled. That to a later request answers it, too."""
     settled = how is Standing.READY or (how is Standing.STALLED and request.ends_stalled)
-    return settled and item.text(request.field) != request.value
+    answered, asked = moment(item.text(request.field)), moment(request.value)
+    overtaken = answered is not None and asked is not None and answered > asked
+    return settled and not overtaken and item.text(request.field) != request.value
 
 
 def _awaited(item: Thing) -> str:
