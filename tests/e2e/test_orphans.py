@@ -243,7 +243,7 @@ def test_what_could_not_be_looked_at_is_a_failure(control_plane, crds, sim):  # 
     sim.fault(kind="status", operation="GetSnapshots", status=403, message="Not allowed.")
     partly = look(control_plane, sim)
     assert partly.returncode == 1
-    assert "account (operator): snapshots in cluster 'Msc1' cannot be listed" in partly.stderr
+    assert "account (operator): snapshots in cluster 'Msc1' cannot be listed" in " ".join(partly.stderr.split())
     assert "Not allowed." in partly.stderr
     assert look(control_plane, sim, "--namespace", "team", "--install-tag", "").returncode == 2
     lost = look(control_plane, sim, KUBECONFIG=str(sim.api_key_file.with_name("no-such-file")))

@@ -123,7 +123,7 @@ def test_sim_process_stops_cleanly_while_a_call_is_silent(start, key_file):
         (["--port", "70000"], "--port"),
         (["--provision-seconds", "-1"], "--provision-seconds: expected a number of seconds, 0 or more, not '-1'"),
         (["--provision-seconds", "soon"], "--provision-seconds: expected a number of seconds, 0 or more, not 'soon'"),
-        (["--answers", "folded"], "--answers: expected plain or wrapped, not 'folded'"),
+        (["--answers", "folded"], "--answers: expected one of plain, wrapped, not 'folded'"),
         (["--seed", "x"], "--seed"),
         (["--api-key-file", "/nonexistent/key"], "/nonexistent/key"),
         (["--api-key-file", os.devnull], "one API key"),

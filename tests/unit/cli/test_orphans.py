@@ -68,7 +68,8 @@ def test_an_unknown_option_shows_the_options_that_there_are(capsys):
     assert said.splitlines()[-1] == "gpucloud orphans: error: unknown: --format. See gpucloud orphans --help"
 
 
-def test_people_get_two_lines_each_with_totals_and_advice(capsys):
+def test_people_get_two_lines_each_with_totals_and_advice(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe: nothing is wrapped
     show(a_report(VM, SNAPSHOT), "table")
     text = capsys.readouterr().out
     assert "2 orphans: 1 made for a GpuSnapshot, 1 made for a GpuVM; of known price $2.05 an hour." in text
