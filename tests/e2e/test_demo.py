@@ -87,13 +87,17 @@ def test_when_the_operator_dies_it_says_so_and_saves_the_logs(demo, tmp_path):
 def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
     process = demo("--keep")
     process.wait_for_line("  less ", LONGEST_SECONDS)
-    offered = process.log.read_text().split("Everything runs until Ctrl-C.")[1].replace("\\\n", "").splitlines()
+    told, kept = process.log.read_text().split("Everything runs until Ctrl-C.")
+    assert "export " not in told, "one list of exports, with the cloud's address in it"
+    offered = kept.replace("\\\n", "").splitlines()
     exports = [line.strip() for line in offered if line.startswith("  export ")]
     names = [line.removeprefix("export ").split("=")[0] for line in exports]
     assert names == ["KUBECONFIG", "KUBECACHEDIR", "PATH", "GPUCLOUD_ENDPOINT"]
     kubeconfig = Path(exports[0].split("=", 1)[1])
     (secret,) = (line for line in offered if line.startswith("  kubectl create secret generic "))
-    script = "\n".join([*exports, "command -v kubectl", quickstart(), f"{secret} --dry-run=client -o name"])
+    again = [line for line in offered if line.startswith("  kubectl ") and (" --all" in line or "part-of=lab" in line)]
+    assert [line.split()[1] for line in again] == ["delete", "apply", "wait"], "all is deleted, and brought back"
+    script = "\n".join([*exports, "command -v kubectl", quickstart(), *again, f"{secret} --dry-run=client -o name"])
     with ChildProcess(["bash", "-euxo", "pipefail", "-c", script], name="quickstart") as typed:
         assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
         assert f"{kubeconfig.parent}/bin/kubectl" in typed.lines(), "no other one that the reader may have"

@@ -30,6 +30,11 @@ def test_the_site_builds_without_a_warning(tmp_path):
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 30
     assert "Keep a Changelog" in (tmp_path / "changelog" / "index.html").read_text()
+    found = json.loads((tmp_path / "search" / "search_index.json").read_text())["docs"]
+    assert any(one["title"] == "Restart" and one["location"].startswith("how-to/gpuvm/") for one in found), "search"
+    assert "/edit/main/docs/tutorial.md" in (tmp_path / "tutorial" / "index.html").read_text(), "a link to edit the page"
+    card = (tmp_path / "images" / "card.png").read_bytes()
+    assert (card[1:4], int.from_bytes(card[16:20]), int.from_bytes(card[20:24])) == (b"PNG", 1200, 630), "the social card"
     outward = {path for page in pages for path in OUTWARD.findall(page.read_text())}
     assert outward, "some pages speak of files beside the documents"
     assert [path for path in sorted(outward) if not (ROOT / path).exists()] == []

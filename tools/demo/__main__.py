@@ -28,7 +28,7 @@ INTERRUPTED = 130  # as a shell says it of Ctrl-C
 def tell(stage: Stage, *, keep: bool) -> None:
     """Tell the story; with ``keep`` without its end, so that there is something to play with."""
     with screen() as output:
-        story = Story(stage, output)
+        story = Story(stage, output, keep=keep)
         try:
             story.until_ready()
             story.power()

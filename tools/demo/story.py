@@ -32,9 +32,10 @@ CHECK_SECONDS = 1.0
 
 
 class Story:
-    """One telling. ``rows`` is what was seen last."""
+    """One telling. ``rows`` is what was seen last. ``keep``: what a second terminal needs is told when everything runs."""
 
-    def __init__(self, stage: Stage, screen: Screen) -> None:
+    def __init__(self, stage: Stage, screen: Screen, *, keep: bool = False) -> None:
+        self._keep = keep
         self._stage = stage
         self._screen = screen
         self._kubectl = Kubectl(stage.plane.kubectl, stage.kubeconfig, REPOSITORY, screen, self._tick)
@@ -98,12 +99,13 @@ class Story:
 
     def _install(self) -> None:
         plane = self._stage.plane
-        self._screen.say(
-            f"A Kubernetes control plane is up ({plane.how}). While it runs, you could type every command of this demo "
-            "yourself, after these exports:"
-        )
-        for name, value in self._stage.exports.items():
-            self._screen.command(f"export {name}={value}")
+        up = f"A Kubernetes control plane is up ({plane.how})."
+        if self._keep:
+            self._screen.say(f"{up} What to type in a second terminal is printed at the end, when everything runs.")
+        else:
+            self._screen.say(f"{up} While it runs, you could type every command of this demo yourself, after these exports:")
+            for name, value in self._stage.exports.items():
+                self._screen.command(f"export {name}={value}")
         self._kubectl("create", "namespace", NAMESPACE)
         self._stage.own_namespace()
         self._kubectl("apply", "-f", "crds/")
