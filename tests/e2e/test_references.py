@@ -171,5 +171,5 @@ def test_a_vpc_in_use_says_by_whom_and_is_destroyed_last(here, sim, operator, fi
     for operation in ("GetServers", "GetSnapshots"):
         looked = [call for call in sim.calls(operation) if emptied < call["received"] < destroy["received"]]
         figure(f"{len(looked)} {operation} between the end of the last in the VPC and DestroyVpc")
-        assert len(looked) <= 2
+        assert len(looked) <= 3, "two prove it; one more where a pass comes between those of VMs and those of snapshots"
     sim.assert_empty()
