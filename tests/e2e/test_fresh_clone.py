@@ -81,8 +81,6 @@ def test_the_tutorial_word_by_word(clone, figure):
                     opened.type(a_step(TUTORIAL, line))
             if place in shown:
                 opened.compare(shown[place], printed)
-    left = clone.run("git", "status", "--porcelain")
-    assert left == "", "git ignores the keys and files that the tutorial makes"
     for step in opened.took:
         figure(str(step))
     figure(f"{sum(step.seconds for step in opened.took):6.1f} s  the whole tutorial")

@@ -113,6 +113,7 @@ async def test_what_is_waited_for_is_told(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("status", [400, 403, 422])
 def test_a_refusal_of_the_apiserver_is_told_with_a_command(status, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("gpucloud.app.configure_logging", lambda _settings: None)  # it would last as long as the worker
     with FakeApiServer() as api:
         api.refused = {"/": status}
         monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path)))
