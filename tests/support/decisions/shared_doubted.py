@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import CallHistory, Unknown, UnknownReason
 from support.builders import NOW
 from support.rows import Row
 
+NOT_ORDERED = Order(state=OrderState.NOT_ORDERED)
 DOUBTED = Unknown(NOW - 10, UnknownReason.IMPLAUSIBLE)
 
 
@@ -25,6 +27,13 @@ def doubted(k):
             Reason.DELETION_BLOCKED,
             progress="Stalled",
             says="accept-absence",
+        ),
+        "a doubted listing, and another process recorded that nothing was ordered: held": Row(
+            "etcd may have been restored to before the order, and nothing is searched while listings are doubted",
+            k.deleting | {"found": DOUBTED, "status": k.settled.model_copy(update={"order": NOT_ORDERED, "account": None})},
+            Reason.DELETION_BLOCKED,
+            progress="Stalled",
+            says="This object is deleted when a listing shows no",
         ),
         "a doubted listing, never ordered, and a cluster that was not searched: held": Row(
             "the record may be older than the order",

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.core.facts import CloudFacts
 
-# Nobody can accept the absence of what was never ordered, and an outage ends by itself.
-_ENDED_BY_A_PERSON = REFUSALS | {UnknownReason.IMPLAUSIBLE}
-
 S = TypeVar("S", bound=CloudStatus)
 
 
@@ -179,7 +176,9 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     """Wait while the observation is unknown; release an object for which nothing was ever ordered."""
-    if f.never_created or (unseen.cause in _ENDED_BY_A_PERSON and f.never_ordered):
+    # Nobody can accept the absence of what was never ordered. A record that may be older than an order is no proof of that.
+    doubted = unseen.cause is UnknownReason.IMPLAUSIBLE and not evidence.may_be_anywhere(f.tracked, f.history)
+    if f.never_created or (f.never_ordered and (doubted or unseen.cause in REFUSALS)):
         return release_finalizer(f, Reason.GONE, f"No {f.subject.noun} was created for this object.")
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)

@@ -23,6 +23,7 @@ from gpucloud.reconcile.gpuvm.waiting import ordering, queue
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.text import bracketed, followed
+from gpucloud.reconcile.time_annotations import on_mono
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -35,12 +36,8 @@ RESTART_STOPS = working(Reason.RESTARTING, "The VM is being restarted: it is sto
 RESTART_STARTS = working(Reason.RESTARTING, "The VM is being restarted: it is being started.")
 _OPPOSITE = {Verb.START: Verb.STOP, Verb.STOP: Verb.START}
 _SWITCH = {Verb.START: (Reason.STARTING, "started"), Verb.STOP: (Reason.STOPPING, "stopped")}
-_UNSENT = {
-    PowerVerb.START: (Reason.STARTING, "started"),
-    PowerVerb.STOP: (Reason.STOPPING, "stopped"),
-    PowerVerb.RESTART: (Reason.RESTARTING, "restarted"),
-}
 _KIND = {Verb.START: PowerVerb.START, Verb.STOP: PowerVerb.STOP}
+_UNSENT = {_KIND[verb]: said for verb, said in _SWITCH.items()} | {PowerVerb.RESTART: (Reason.RESTARTING, "restarted")}
 
 
 def decide(f: VmFacts, vm: Present[VmRecord]) -> Plan[GpuVMStatus]:
@@ -83,7 +80,7 @@ def unsent(f: VmFacts) -> Plan[GpuVMStatus] | None:
     until = unseen.stands_until(f, found)
     if operation.outcome is not Outcome.ANNOUNCED or operation.generation != f.meta.generation or f.now.mono >= until:
         return None
-    announced = f.now.mono - (f.now.wall - operation.at).total_seconds()
+    announced = on_mono(operation.at, f.now)
     calls = [f.attempt(verb) for verb in (Verb.START, Verb.STOP)]
     if f.history.first_seen > announced or any(call is not None and call.at >= announced for call in calls):
         return None  # it has left, or another process may have sent it
