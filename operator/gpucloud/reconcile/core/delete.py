@@ -189,7 +189,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
     if f.state is OrderState.DESTROYING:
         way_out = f"{f.subject.destroy} was sent and is not undone. {let_go(f)}"
-    if unseen.cause is UnknownReason.IMPLAUSIBLE:
+    if unseen.cause is UnknownReason.IMPLAUSIBLE and not f.never_ordered:
         sure = f"If the {f.subject.noun} is really gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = followed(way_out, sure)
     message = f"{why_unseen(f.subject.noun, unseen)} {way_out}"
