@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpucloud.cli.plugin import adopting, leftovers
+from gpucloud.cli.plugin import adopting, unowned
 from gpucloud.cli.plugin.verbs import adopt
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Records
@@ -18,7 +18,7 @@ NAMES = {"7": "A100_40GB_PCIe_1x", "A100_40GB_PCIe_1x": "A100_40GB_PCIe_1x"}
 
 
 def found(*, cluster="Msc1", **records):
-    return leftovers.unclaimed(Records(clusters=(ClusterRecords(cluster=cluster, **records),)), ())
+    return unowned.unclaimed(Records(clusters=(ClusterRecords(cluster=cluster, **records),)), ())
 
 
 def a_vm(name="Old_VM", **fields):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpucloud.cli.plugin import adopting, creating, leftovers, show
+from gpucloud.cli.plugin import adopting, creating, show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
@@ -140,7 +140,7 @@ def _look(here: Cluster, cloud: CloudOptions, namespace: str | None) -> _Account
     records = source_of(here, chosen, cloud).records()
     things = _all_things(here)
     account = "default" if chosen is None else chosen.key.name
-    return _AccountView(account, namespace, records, leftovers.unclaimed(records, things), things)
+    return _AccountView(account, namespace, records, unowned.unclaimed(records, things), things)
 
 
 def _all_things(here: Cluster) -> tuple[Thing, ...]:

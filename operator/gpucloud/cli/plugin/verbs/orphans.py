@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import leftovers, show
+from gpucloud.cli.plugin import show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.marks import paste
@@ -46,7 +46,7 @@ def orphans(
     tag = install_tag or _tag(here)
     source = source_of(here, account_of(here, cloud.account), cloud)
     seen = source.records()  # before the objects, so that what is made meanwhile has its object in the list
-    left = leftovers.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in LISTED}, tag)
+    left = unowned.orphans(seen, {kind: tuple(here.bodies(kind, None)) for kind in LISTED}, tag)
     if left:  # and once more: what was going away is gone
         seen = source.records()
         again = {(kind, one.cluster, record.id) for one in seen.clusters for kind, record in _marked_records(one)}

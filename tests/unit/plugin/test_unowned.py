@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.cli.plugin import leftovers
+from gpucloud.cli.plugin import unowned
 from gpucloud.cli.plugin.objects import thing
 from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
@@ -63,7 +63,7 @@ def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, cou
     ],
 )
 def test_who_is_an_orphan_is_decided_as_the_operator_does(objects, expected, why):
-    found = leftovers.orphans(seen(vms=[OURS, "a-strangers"]), {"GpuVM": objects}, TAG)
+    found = unowned.orphans(seen(vms=[OURS, "a-strangers"]), {"GpuVM": objects}, TAG)
     assert [item.name for item in found] == expected, why
     assert all((item.made_for, item.price_per_hour, item.state) == ("train", "2.05", "ONLINE") for item in found)
 
@@ -103,5 +103,5 @@ def test_who_is_an_orphan_is_decided_as_the_operator_does(objects, expected, why
 )
 def test_what_no_object_claims(objects, left, why):
     things = [thing(body["kind"], body) for body in objects]
-    found = leftovers.unclaimed(seen(vms=["a-vm"], snapshots=["a-snapshot"], vpcs=["acme-lab"]), things)
+    found = unowned.unclaimed(seen(vms=["a-vm"], snapshots=["a-snapshot"], vpcs=["acme-lab"]), things)
     assert {item.name for item, _ in found} == left, why
