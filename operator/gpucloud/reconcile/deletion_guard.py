@@ -94,9 +94,13 @@ def is_destroyed(order: Order | None, *, marked: bool, seen_new: bool) -> bool:
     return orders.may_exist(order) or (marked and order.state is OrderState.LOST)
 
 
-def release(text: str | None, now: datetime, where: str) -> TimeAnnotation:
-    """Read the annotation of ``where``: it releases deletions requested up to its time."""
-    return time_annotations.read(text, now, where, _FORM)
+def release(text: str | None, now: datetime, where: str, written_at: datetime | None = None) -> TimeAnnotation:
+    """Read the annotation of ``where``: it releases deletions requested up to its time.
+
+    A time that lay ahead when it was written never counts, not even for a process that starts after it has come. ``written_at``
+    is None where nothing tells that.
+    """
+    return time_annotations.read(text, now if written_at is None else min(now, written_at), where, _FORM)
 
 
 def hold(deletion: VmDeletion, among: Sequence[VmDeletion], rule: Rule) -> Hold | None:

@@ -190,12 +190,12 @@ class DeletionGuard:
         except KubeError as error:
             log.warning("the namespace cannot be read: what is held in it stays held", namespace=namespace, error=str(error))
             return
-        text, now = read.brake_released_at, self._clock.wall()
+        text = read.brake_released_at
         if text == self._texts.get(namespace):
             return
         self._texts[namespace] = text
-        judged_at = now if read.brake_written_at is None else min(now, read.brake_written_at)  # perhaps before this process
-        self._released[namespace] = deletion_guard.release(text, judged_at, f"namespace {namespace!r}")
+        where, now = f"namespace {namespace!r}", self._clock.wall()
+        self._released[namespace] = deletion_guard.release(text, now, where, read.brake_written_at)
         held = [item.uid for item in self._held() if item.namespace == namespace]
         for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
             released = deletion.released_itself or self._released[namespace].covers(deletion.requested_at)
