@@ -166,9 +166,9 @@ def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:
 
 def _adopted_id(order: Order) -> frozenset[str]:
     """Return the unique id of what was adopted: no order made it. A VM's or snapshot's id is its name, and says nothing."""
-    if order.origin is not Origin.ADOPTED or order.cloud_id in {None, order.name}:
+    if order.origin is not Origin.ADOPTED or order.cloud_id is None or order.cloud_id == order.name:
         return frozenset()
-    return frozenset(filter(None, (order.cloud_id,)))
+    return frozenset({order.cloud_id})
 
 
 def answered(

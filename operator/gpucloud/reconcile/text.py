@@ -56,6 +56,11 @@ def followed(words: str, more: str) -> str:
     return f"{words} -- {more}" if words and _ENDS_IN_COMMAND.search(words) else f"{words} {more}".strip()
 
 
+def sentence(words: str) -> str:
+    """Return words with a full stop; nothing follows a command that ends them."""
+    return words if _ENDS_IN_COMMAND.search(words) else f"{words}."
+
+
 def in_brackets(words: str) -> str:
     """Return another object's message in brackets; without them if a command ends it, which a bracket would spoil."""
     return words if _ENDS_IN_COMMAND.search(words) else f"({words})"

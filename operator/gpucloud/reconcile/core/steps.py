@@ -21,7 +21,7 @@ from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.text import followed, misnamed
+from gpucloud.reconcile.text import followed, misnamed, sentence
 from gpucloud.spelling import question
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. Delete this "
         f"object (destroys nothing) and {instead}"
     )
-    end = "" if ": kubectl " in instead else "."
-    return plan_status(f, stalled(Reason.CONFLICT, f"{words}{end}"))
+    return plan_status(f, stalled(Reason.CONFLICT, sentence(words)))
 
 
 def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
