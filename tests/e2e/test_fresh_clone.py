@@ -81,6 +81,8 @@ def test_the_tutorial_word_by_word(clone, figure):
                     opened.type(a_step(TUTORIAL, line))
             if place in shown:
                 opened.compare(shown[place], printed)
+    left = clone.run("git", "status", "--porcelain").splitlines()
+    assert left in ([], ["?? .exports"]), "git ignores the keys and files that the tutorial makes; .exports is the terminal's"
     for step in opened.took:
         figure(str(step))
     figure(f"{sum(step.seconds for step in opened.took):6.1f} s  the whole tutorial")
