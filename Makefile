@@ -161,7 +161,7 @@ plugin: $(READY) ## kubectl-gpucloud with its interpreter, in out/plugin
 	  --exclude-module setuptools --exclude-module kubernetes.aio --exclude-module aiohttp \
 	  --collect-submodules gpucloud.cli.plugin \
 	  --workpath out/plugin-build --specpath out/plugin-build .venv/plugin/bin/kubectl-gpucloud
-	cp LICENSE out/plugin/kubectl-gpucloud/
+	cp LICENSE deploy/krew/kubectl_complete-gpucloud out/plugin/kubectl-gpucloud/
 
 lock: ## refresh uv.lock
 	$(UV) lock --upgrade

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import tarfile
 import time
 import tomllib
 
@@ -69,18 +71,20 @@ def seconds(clone, *command, **env):
 
 
 def test_the_plugin_with_its_interpreter(clone, tmp_path, figure):
-    """By the link that krew makes: it starts, explains, and shows what there is, beside a call of kubectl."""
+    """From its archive, by the link that krew makes: it starts, explains, completes, and shows what there is."""
     clone.run("make", "plugin")
-    folder, plugin = clone.folder / "out" / "plugin" / "kubectl-gpucloud", tmp_path / "bin" / "kubectl-gpucloud"
+    folder, plugin = unpacked(clone, tmp_path), tmp_path / "bin" / "kubectl-gpucloud"
     figure(f"{sum(path.stat().st_size for path in folder.rglob('*')) / 2**20:.0f} MiB")
     assert (folder / "LICENSE").is_file()
     plugin.parent.mkdir()
     plugin.symlink_to(folder / "kubectl-gpucloud")
+    shutil.copy(folder / "kubectl_complete-gpucloud", plugin.parent)  # as its page says; krew links one program
     for verb in VERBS:  # each is imported when it is asked for
         assert f"kubectl gpucloud {verb}" in clone.run(plugin, verb, "--help")
     with ControlPlane.start() as plane:
         env = {"KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plugin.parent}{os.pathsep}{os.environ['PATH']}"}
         clone.run(plane.kubectl, "apply", "--server-side", "-f", "crds/", **env)
+        assert clone.run(plane.kubectl, "__complete", "gpucloud", "sta", **env).startswith("start\nstatus\n:4\n")
         took, said = seconds(clone, plugin, "--version")
         assert PROJECT["version"] in said
         figure(f"{took:.2f} s  --version")
@@ -93,6 +97,15 @@ def test_the_plugin_with_its_interpreter(clone, tmp_path, figure):
         assert "Kubernetes: v1." in clone.run(plugin, "version", **env)
         by_the_library = clone.run(plugin, "status", "-n", "default", "--kubeconfig", with_a_provider(plane, tmp_path))
         assert "There are no GPU cloud objects" in by_the_library
+
+
+def unpacked(clone, folder):
+    """What a user gets of the archive that a release makes of the folder."""
+    archive, to = folder / "kubectl-gpucloud.tar.gz", folder / "unpacked"
+    clone.run("tar", "--create", "--gzip", "--file", archive, "--directory", "out/plugin/kubectl-gpucloud", ".")
+    with tarfile.open(archive) as tar:
+        tar.extractall(to, filter="data")
+    return to
 
 
 def with_a_provider(plane, folder):

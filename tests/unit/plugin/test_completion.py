@@ -1,6 +1,9 @@
 """What kubectl is told to complete."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +66,14 @@ def test_files_may_follow(complete, words):
 def test_it_says_nothing_but_candidates_whatever_happens(complete, monkeypatch, tmp_path):
     monkeypatch.setitem(os.environ, "KUBECONFIG", str(tmp_path / "nowhere"))
     assert complete("stop", "") == ([], ":4")
+
+
+def test_the_archives_program_for_kubectl_asks_the_plugin_on_the_path():
+    """krew links one program, so a copy of this one lies in a folder of the PATH, away from its archive."""
+    program = Path(__file__).parents[3] / "deploy" / "krew" / "kubectl_complete-gpucloud"
+    env = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for words, expected in ((["st"], "start\nstatus\nstop\n:4\n"), (["wait", "it's \"two words", "--for", "g"], "gone\n:4\n")):
+        done = subprocess.run(  # noqa: S603  # our own program
+            [program, *words], env=env, capture_output=True, text=True, check=True, timeout=60
+        )
+        assert (done.stdout, done.stderr) == (expected, "")

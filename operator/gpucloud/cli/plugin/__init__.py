@@ -19,6 +19,8 @@ def main() -> int:
 
         print(f"kubectl gpucloud {__version__}")
         return 0
+    if sys.argv[1:2] == ["__complete"]:  # as programs on cobra are asked, by the script that lies in the plugin's archive
+        return _complete(sys.argv[2:])
     try:
         from gpucloud.cli.plugin import entry  # noqa: PLC0415 - as above
 
@@ -30,6 +32,10 @@ def main() -> int:
 
 def complete() -> int:
     """``kubectl_complete-gpucloud``, which kubectl asks for completions."""
-    from gpucloud.cli.plugin import completion  # noqa: PLC0415 - as above
+    return _complete(sys.argv[1:])
 
-    return completion.main(sys.argv[1:])
+
+def _complete(words: list[str]) -> int:
+    from gpucloud.cli.plugin import completion  # noqa: PLC0415 - nothing of it is loaded for a verb
+
+    return completion.main(words)
