@@ -95,13 +95,14 @@ def test_kept_it_stays_up_and_the_quickstart_of_the_readme_works_there(demo):
     assert names == ["KUBECONFIG", "KUBECACHEDIR", "PATH", "GPUCLOUD_ENDPOINT"]
     kubeconfig = Path(exports[0].split("=", 1)[1])
     (secret,) = (line for line in offered if line.startswith("  kubectl create secret generic "))
-    again = [line for line in offered if line.startswith("  kubectl ") and (" --all" in line or "part-of=lab" in line)]
-    assert [line.split()[1] for line in again] == ["delete", "apply", "wait"], "all is deleted, and brought back"
+    again = [line for line in offered if line.startswith("  ") and re.search(r" --all|part-of=lab| gpucloud orphans ", line)]
+    assert [line.split()[1] for line in again] == ["delete", "gpucloud", "apply", "wait"], "all is deleted, and brought back"
     script = "\n".join([*exports, "command -v kubectl", quickstart(), *again, f"{secret} --dry-run=client -o name"])
     with ChildProcess(["bash", "-euxo", "pipefail", "-c", script], name="quickstart") as typed:
         assert typed.wait(LONGEST_SECONDS) == 0, typed.log.read_text()
         assert f"{kubeconfig.parent}/bin/kubectl" in typed.lines(), "no other one that the reader may have"
         assert 'gpuvm.gpucloud.dev "mine" deleted' in typed.log.read_text()
+        assert "No orphans were seen" in typed.log.read_text()
     assert (kubeconfig.parent / "cache").is_dir(), "kubectl's cache goes with the demo"
     assert (kubeconfig.parent / "api-key").read_text() not in process.log.read_text()
     os.kill(process.pid, signal.SIGINT)

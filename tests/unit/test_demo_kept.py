@@ -13,7 +13,13 @@ CLOUD = "http://127.0.0.1:40123"
 
 
 def lines(width):
-    names = {"cloud": CLOUD, "manifests": "-f deploy/examples/", "secret": SECRET, "log": f"{FOLDER}/operator.log"}
+    names = {
+        "cloud": CLOUD,
+        "key": f"{FOLDER}/api-key",
+        "manifests": "-f deploy/examples/",
+        "secret": SECRET,
+        "log": f"{FOLDER}/operator.log",
+    }
     return kept.text(width, EXPORTS, "/home/me/checkout", **names).split("\n")
 
 
@@ -31,7 +37,8 @@ def test_commands_are_the_same_at_every_width(width):
         *(["export", f"{name}={EXPORTS[name]}"] for name in ("KUBECONFIG", "PATH")),
     ]
     assert shlex.split(SECRET) in found
-    assert ["curl", f"{CLOUD}/_sim/world;", "echo"] in found
+    assert ["kubectl", "get", "gpucloud"] in found, "the table, beside the tree of status"
+    assert [f"GPUCLOUD_API_KEY_FILE={FOLDER}/api-key", "gpucloud", "orphans", "--endpoint", f"default={CLOUD}"] in found
 
 
 def test_only_what_cannot_be_broken_is_wider():

@@ -49,7 +49,9 @@ def test_an_older_major_version_is_passed_over_for_the_cache(tmp_path, environ, 
     helm(tmp_path / "path" / "helm", "v3.19.0+g1")
     expected = helm(cached(environ) / "helm", f"v{HELM}")
     assert obtain_helm(environ) == expected
-    assert "helm on PATH is not used here: it is version 3.19" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "helm on PATH is not used here: it is version 3.19" in said
+    assert "Another one is used: there is nothing to do." in said
 
 
 def test_without_any_it_is_built_once_and_says_how_long_that_takes(tmp_path, environ, capsys):

@@ -30,6 +30,9 @@ class Obtained:
     how: str
 
 
+ANOTHER = "Another one is used: there is nothing to do."
+
+
 def say(text: str) -> None:
     """Tell the person who waits; results go to standard output, progress to standard error."""
     print(f"control plane: {text}", file=sys.stderr, flush=True)
@@ -72,7 +75,7 @@ def obtain_binaries(
         ControlPlaneError: the last way failed too, or the only one that was allowed.
     """
     for reason in facts.rejected:
-        say(reason)
+        say(f"{reason} {ANOTHER}")
     cache_only = facts.forced in {Way.DOWNLOAD, Way.BUILD}
     if Way.ASSETS in order:
         found = find_binaries(needed, environ, cache_only=cache_only)

@@ -52,6 +52,7 @@ def _kept(stage: Stage, cloud: str, width: int) -> str:
         {**stage.exports, "GPUCLOUD_ENDPOINT": f"default={cloud}"},
         str(REPOSITORY),
         cloud=cloud,
+        key=str(stage.key_file),
         manifests=" ".join(MANIFESTS),
         secret=" ".join(["kubectl", *make_secret(stage)]),
         log=str(stage.log(OPERATOR)),

@@ -19,15 +19,16 @@ your other terminals are unchanged. Close it at the end.
 To try:
 
   kubectl gpucloud status
+  kubectl get gpucloud
   kubectl describe gpuvm worker
   kubectl gpucloud stop worker --wait
   kubectl gpucloud start worker --wait
   kubectl gpucloud offers --available
 
-Delete all of it in one go. Then the cloud has no VM and no snapshot left ("vms":[] and "snapshots":[]):
+Delete all of it in one go. Then ask the cloud whether it has a VM or a snapshot left:
 
   kubectl delete gpucloud --all
-  curl {cloud}/_sim/world; echo
+  GPUCLOUD_API_KEY_FILE={key} gpucloud orphans --endpoint default={cloud}
 
 Bring it all back:
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from controlplane import cache
 from controlplane.gobuild import build
+from controlplane.obtain import ANOTHER
 from controlplane.surroundings import says
 from controlplane.versions import HELM, minor_version, platform_name
 
@@ -33,7 +34,7 @@ def obtain_helm(environ: Mapping[str, str]) -> Path:
     on_path = shutil.which(NAME, path=environ.get("PATH", ""))
     if on_path is not None:
         if why := why_unfit(says(on_path, "version", "--short")):
-            say(f"helm on PATH is not used here: {why}.")
+            say(f"helm on PATH is not used here: {why}. {ANOTHER}")
         else:
             return Path(on_path)
     folder = cached(environ)

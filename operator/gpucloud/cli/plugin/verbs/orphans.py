@@ -57,7 +57,7 @@ def orphans(
     elif left:
         show.lines([*lines(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
     else:
-        print(f"No orphans were seen (names with the tag {tag!r}).")
+        print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 
