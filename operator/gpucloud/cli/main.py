@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with _extra_of(name):
                 importlib.import_module(f"gpucloud.cli.{name}").add_arguments(subparser)
     args, unknown = parser.parse_known_args(argv)
-    if unknown:  # told with the usage of the subcommand, which names its options; argparse shows that of the whole program
+    if unknown:  # reported with the usage of the subcommand, which names its options; argparse shows that of the whole program
         used = named[args.command]
         options = sorted(set(re.findall(r"--[a-z][a-z-]+", used.format_help())))
         # Without values: one that was typed after `--api-key` would stay in the log of a pod.

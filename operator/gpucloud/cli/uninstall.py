@@ -1,7 +1,7 @@
 """``gpucloud uninstall``: the guard before the operator is removed. The chart runs it before ``helm uninstall``.
 
 Without the operator, VMs run on and are billed, and neither our objects nor their namespaces can be deleted. So it
-refuses while any object lives, or lets go of all of them first. It knows flags, words and exit codes.
+refuses while any object lives, or deletes all of them first. It knows flags, words and exit codes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look, let go if asked to, and say what is left."""
+    """Look, delete objects if asked to, and say what is left."""
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
     from gpucloud.handlers.login import NoCluster  # noqa: PLC0415

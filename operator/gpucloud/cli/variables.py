@@ -1,4 +1,4 @@
-"""Environment variables GPUCLOUD_… that have no effect on a command, since it knows none of that name: told when it starts.
+"""Environment variables GPUCLOUD_… that have no effect on a command, since it knows none of that name: named when it starts.
 
 Kubernetes gives each container variables for each Service of its namespace, as GPUCLOUD_OPERATOR_SERVICE_HOST: those are no
 mistake. A name may be meant for another command of ours, too.

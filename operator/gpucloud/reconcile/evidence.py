@@ -97,7 +97,7 @@ def may_be_anywhere(tracked: TrackedOrder, history: CallHistory) -> bool:
 
 
 def search_times(tracked: TrackedOrder, history: CallHistory, proofs: Proofs) -> tuple[float, ...]:
-    """Return the mono times from which listings of every cluster count before an object that is being deleted is let go.
+    """Return the mono times from which listings of every cluster count before an object that is being deleted is released.
 
     Another process may have ordered its resource a moment before this one began. If no record tells where, and whether that was
     accepted, it is searched for again when what was accepted must have shown.
@@ -134,7 +134,7 @@ def _record_away(tracked: TrackedOrder, now: datetime) -> TrackedOrder:
 def destroyed_from(tracked: TrackedOrder, grace: float, first_seen: float) -> float:
     """Return the mono time from which listings without the resource prove that it was destroyed.
 
-    From the answer of the destroying call; without one, a grace later. What no record told of may be ordered still, by the call
+    From the answer of the destroying call; without one, a grace later. What no record names may be ordered still, by the call
     of an earlier process: a grace from the first sight must be over, too.
     """
     answered = tracked.since + grace if tracked.absence_counts_from is None else tracked.absence_counts_from
@@ -197,7 +197,7 @@ def _taken_by_another(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs
 
 
 def _end_by_another(tracked: TrackedOrder) -> OrderEvent:
-    """Return what it means that another has the name: an order made nothing if nothing told that it was carried out."""
+    """Return what it means that another has the name: an order made nothing if nothing shows that it was carried out."""
     order = tracked.order
     unnamed = order is not None and order.cloud_id is None and order.state is OrderState.UNCLEAR
     return OrderEvent.MISSING if unnamed else OrderEvent.REPLACED

@@ -18,7 +18,7 @@ def needs_credential(order: Order | None, status: CloudStatus, *, deleting: bool
 
     An object that only waits has nothing. A recorded id counts where the order's record was lost. What is called lost may have
     been left out of listings: it counts. So does what is gone while the object is ``deleting``: only this process may know that
-    yet, and the next one needs listings to let the object go.
+    yet, and the next one needs listings to release the object.
     """
     if deleting and order is not None and order.state is OrderState.GONE:
         return True

@@ -1,4 +1,4 @@
-"""Names that prove ownership. The service has no tags or labels, so the name is the only place where ours can be told.
+"""Names that prove ownership. The service has no tags or labels, so the name is the only mark of our own resources.
 
 ``<name>-<tag>-<fingerprint>``: the object's name for people; the installation's tag, to tell our orphan from another
 cluster's VM; a hash of the object's UID, so that any process at any time can ask "did I already create it?" by name alone.

@@ -78,7 +78,7 @@ def merged(known: TrackedOrder | None, recorded: Order | None, versions: frozens
 
 
 def _announced(known: TrackedOrder, recorded: Order | None) -> TrackedOrder:
-    """Return the order that this process knows: where no record told of one, that it has itself announced as Destroying."""
+    """Return the order that this process knows: where no record names one, that it has itself announced as Destroying."""
     if known.order is not None or recorded is None or not _is_of_unknown_order(recorded):
         return known
     uncalled = recorded.model_copy(update={"destroying_call": None})  # it is sent by its own plan

@@ -1,6 +1,6 @@
-"""The simulator's clocks: real time as the event loop counts it, and time that stands still until told to move.
+"""The simulator's clocks: real time as the event loop counts it, and time that stands still until a caller moves it.
 
-These are the only readers of time in the simulated cloud; the world is told the time.
+These are the only readers of time in the simulated cloud; the world gets the time as an argument.
 """
 
 from __future__ import annotations

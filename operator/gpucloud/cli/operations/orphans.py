@@ -142,7 +142,7 @@ class _Inspector:
 
 
 async def inspect(settings: Settings, login: Callable[[], Connection], tell: Callable[[str], None]) -> Report:
-    """Scan once, and return the report. ``tell`` is told what is waited for: a scan may take ten seconds.
+    """Scan once, and return the report. ``tell`` is called with what is waited for: a scan may take ten seconds.
 
     Raises:
         KubeError: the apiserver did not answer, or does not let us list.

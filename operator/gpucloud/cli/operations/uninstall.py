@@ -109,14 +109,14 @@ class Uninstall:
     async def clear(self, policy: Policy, seconds: float, say: Callable[[str], None]) -> tuple[Left, ...]:
         """Delete all objects, repeatedly, until none is left or the time is over; return those that are left.
 
-        What a drain leaves in the cloud all the same is told before its object is deleted: afterwards nothing here knows it.
+        What a drain leaves in the cloud all the same is printed before its object is deleted: afterwards nothing here knows it.
         What takes the final snapshot of a VM is deleted after the VM: else the operator would have to take it again and again.
 
         Raises:
             NotDoneError: the apiserver does not let us. That it does not answer is waited out.
         """
         deadline, reported = self._clock.mono() + seconds, -1
-        staying: set[str] = set()  # by UID, what was told
+        staying: set[str] = set()  # by UID, what was printed
         while True:
             try:
                 bodies = await self._bodies()

@@ -1,4 +1,4 @@
-"""``doctor``: from what was gathered to findings, each with what to do. Pure; it is told the time."""
+"""``doctor``: from what was gathered to findings, each with what to do. Pure; the time is an argument."""
 
 from __future__ import annotations
 

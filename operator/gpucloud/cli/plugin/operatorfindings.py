@@ -116,7 +116,7 @@ def _is_silent(facts: Facts, lease: Lease) -> bool:
 
 
 def unseen(facts: Facts) -> Iterator[Finding]:
-    """Objects that wait for an operator's first look; not where it is told already that none watches them."""
+    """Objects that wait for an operator's first look; not where another finding says already that none watches them."""
     outside = _unwatched(facts)
     waiting = [
         item

@@ -36,7 +36,7 @@ URGENCY = {standing: place for place, standing in enumerate(Standing)}
 
 
 def standing(item: Thing) -> Standing:
-    """How it stands. Whatever an older generation was told counts for nothing."""
+    """How it stands. A status of an older generation counts for nothing."""
     stalled, ready = _true(item, ConditionType.STALLED), item.condition(ConditionType.READY)
     if item.deleting is not None:
         return Standing.STALLED if stalled else Standing.DELETING

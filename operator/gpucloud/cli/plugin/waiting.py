@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 LAST_SECONDS = 2.0
-CORRECTION_SECONDS = 90.0  # an account's Secret is read again within a minute, and its objects are told
+CORRECTION_SECONDS = 90.0  # an account's Secret is read again within a minute, and its objects are reconciled after that
 NOTHING: Mapping[Key, str] = MappingProxyType({})
 
 

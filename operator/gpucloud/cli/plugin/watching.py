@@ -72,7 +72,7 @@ def log(read: Callable[[], str], tail: int | None) -> NoReturn:
 
 
 def follow(read: Callable[[], str], tail: int | None, write: Callable[[str], None], pause: Callable[[float], None]) -> NoReturn:
-    """Write the last lines of a log, then all that is added. An outage is told once, and ends nothing that has begun."""
+    """Write the last lines of a log, then all that is added. An outage is reported once, and ends nothing that has begun."""
     text, told, asked = read(), "", 0.0
     write(last_lines(text, tail))
     while True:

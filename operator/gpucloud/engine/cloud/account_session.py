@@ -169,7 +169,7 @@ class AccountSession:
         self.url, self._deps = url, deps
         self.host = urlsplit(url).netloc  # for the log; no object shows where the cloud is
         self.began = deps.clock.mono()
-        self.learned = Learned(hash((url, credential)))  # of this process alone, and never told
+        self.learned = Learned(hash((url, credential)))  # of this process alone, and never written to a status
         transport = None if deps.transport is None else deps.transport()
         self.client, door = connect(url, credential, options=deps.options, transport=transport, on_call=self._called)
         self.writes: CloudWrites = Closed() if deps.gates is None else gated(door, deps.gates, self.host)

@@ -1,7 +1,7 @@
 """Cache of configurations and prices, refreshed in the background at most once an hour. No reconcile waits for a refresh.
 
-A refresh that fails is repeated by itself, and who waits for a price is told when it becomes known, however late the answer
-comes: nothing else may ask again, as a Ready VM is not reconciled.
+A refresh that fails is repeated by itself, and whoever waits for a price is triggered when it becomes known, however late the
+answer comes: nothing else may ask again, as a Ready VM is not reconciled.
 """
 
 from __future__ import annotations

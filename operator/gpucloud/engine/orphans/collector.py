@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("gpucloud.orphans")
 
-SETTLE_SECONDS = 60.0  # after the start, so that what is being made or let go can settle
+SETTLE_SECONDS = 60.0  # after the start, so that what is being created or released can settle
 REPORT_AGAIN_SECONDS = 86400.0
 REPORTED_PER_SCAN = 20  # of one account; the others' turn comes with the next scans
 MOST_ABANDONMENTS = 10_000  # remembered; the oldest is forgotten first

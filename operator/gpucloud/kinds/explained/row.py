@@ -1,4 +1,4 @@
-"""The form of what is told of a reason."""
+"""The form of what is explained of a reason."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 def _lost_before(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Release an object whose resource was lost, if another one has its name: that one is not destroyed. Else look again.
 
-    What was lost may be there all the same, and shows by its unique id that it is: one old listing lets nothing go.
+    What was lost may be there all the same, and shows by its unique id that it is: one old listing releases no object.
     """
     if f.state is OrderState.GONE and not isinstance(f.found, Present):
         return release_gone(f, f"The {f.subject.noun} {f.identity.name!r} is gone from the cloud.")
@@ -137,7 +137,7 @@ def _not_ours(f: CloudFacts[Any, S, Any]) -> Plan[S]:
     if isinstance(f.found, Present):
         return release_finalizer(f, Reason.RETAINED, f"{kept}: it was not created for this object.{maybe}", bool(maybe))
     if f.tracked.earlier_unclear and isinstance(f.found, Absent) and not absent_twice_since(f.found, f.deletion_seen):
-        return plan_status(f, looking(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but told
+        return plan_status(f, looking(f), refresh_after=f.now.mono)  # one that shows now is not destroyed, but reported
     if maybe:
         return release_finalizer(
             f, Reason.RETAINED, f"Nothing is destroyed. A {noun} {name!r} may still appear in the cloud.{maybe}", True

@@ -176,7 +176,7 @@ def duplicate_records(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 def unconfirmed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for a newer listing: the record under a chosen name may be older than the order, or another resource.
 
-    What is retained is let go whatever it is.
+    An object with the policy Retain is released whatever the record is.
     """
     if not isinstance(f.found, Present) or f.found.duplicate_records or f.owner is not None or not f.is_unconfirmed(f.found):
         return None

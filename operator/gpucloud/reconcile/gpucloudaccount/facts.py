@@ -73,7 +73,7 @@ class AccountStateFacts:
     users_of_tenant: tuple[str, ...] = ()  # holders whose resource is, or may be, of the tenant in status.tenant
     shared: bool = False  # whether another account needs the same Secret
     held_shared: frozenset[str] = frozenset()  # names in status.heldSecrets that another account needs, too
-    held_elsewhere: frozenset[str] = frozenset()  # those whose finalizer another account sees to, if this one lets go
+    held_elsewhere: frozenset[str] = frozenset()  # those whose finalizer another account sees to, if this one removes its own
     synced: bool = True  # whether the first list is complete, so that all users are known
     hold_secrets: bool = True  # setting: put our finalizer on Secrets
     limits: Limits = field(default_factory=Limits)

@@ -73,7 +73,7 @@ def alive(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
 def lost_beside_vms(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     """Judge a loss as that of the VMs of the cluster is judged: what lacks too many VMs at once proves no snapshot lost.
 
-    Few snapshots are no reason to doubt their own listing. So a loss is told once VMs have been listed after it, too.
+    Few snapshots are no reason to doubt their own listing. So a loss is reported once VMs have been listed after it, too.
     """
     found, vms = f.found, f.vms_listed
     if not isinstance(found, Absent) or not f.seen or f.recreates or vms is None:

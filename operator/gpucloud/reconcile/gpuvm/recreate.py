@@ -52,7 +52,7 @@ def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return _may_go(f, vm) if f.state is OrderState.DESTROYING else None
     left = f.limits.grace - _failed_for(f)
     if left > 0:
-        return replace(power.decide(f, vm), refresh_after=f.now.mono + left)  # told first, and looked at once more
+        return replace(power.decide(f, vm), refresh_after=f.now.mono + left)  # reported first, and looked at once more
     what = f"The VM has failed ({reported_state(vm.record)}), and may still be billed."
     if f.dependents:
         words = f"{what} It is destroyed for a new one as soon as {listed(f.dependents)} is taken."

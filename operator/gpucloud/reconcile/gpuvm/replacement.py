@@ -93,8 +93,8 @@ def _with_template(f: VmFacts, status: GpuVMStatus) -> GpuVMStatus:
     """Return the status; a record that does not tell what a VM was made from tells the present spec from now on.
 
     Such a record is of an earlier version, of an adoption, or was made anew after a lost status; or it tells of another VM than
-    the cloud shows, which the spec accepts; or the spec names by now what the VM is. It is told at once, whatever the policy:
-    of a spec that could not be edited it is true, and a later edit that lifts the rule would count as done.
+    the cloud shows, which the spec accepts; or the spec names by now what the VM is. It is reported at once, whatever the
+    policy: of a spec that could not be edited it is true, and a later edit that lifts the rule would count as done.
     """
     order, vm = status.order, f.found
     if order is None or order.state is not OrderState.SEEN or not isinstance(vm, Present):

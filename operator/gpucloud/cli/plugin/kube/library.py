@@ -30,7 +30,7 @@ class LibraryWay:
 
     def __init__(self, at: At) -> None:
         settings = client.Configuration()
-        settings.retries = False  # a cluster that is not there is told at once
+        settings.retries = False  # a cluster that does not answer is reported at once
         try:
             loader = _loader(at)
             loader.load_and_set(settings)

@@ -40,7 +40,7 @@ def report(at: At, *, file: Path | None, operator_namespace: str) -> int:
 
 
 def _files(here: Cluster, operator_namespace: str, now: datetime) -> dict[str, Any]:
-    """By name; what may not be read is told in doctor.json, or is left out."""
+    """By name; what may not be read is named in doctor.json, or is left out."""
     facts = gather(here, here.namespace, operator_namespace)
     events = here.listed("events", f"/api/v1/namespaces/{here.namespace}/events", {"limit": "500"}) or ()
     pods = here.operator_pods(operator_namespace) or ()
