@@ -98,6 +98,8 @@ def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(dat
         what="the event of the deletion",
     )
     assert told == ["Warning"]
+    done = plugin("wait", "gca/default")
+    assert (done.returncode, "failed: SecretDeleting: Secret 'cloud-credential' is being deleted" in done.stdout) == (3, True)
 
     done = plugin("doctor", COLUMNS="80")
     assert (done.returncode, "1 VM needs it: GpuVM/train." in " ".join(done.stdout.split())) == (3, True)

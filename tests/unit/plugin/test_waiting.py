@@ -98,6 +98,10 @@ def test_an_account_or_a_secret_that_is_put_right_ends_the_trouble_so_it_is_wait
         (a_vm("train", "Stalled", "PermissionDenied"), "the key is valid, and a new one need not come"),
         (a_vm("train", "Stalled", "EndpointMismatch"), "the operator's own options are wrong"),
         (an_account("default", "Stalled", "UnknownEndpoint"), "the account itself is wrong, and immutable"),
+        (
+            an_account("default", "Ready", "SecretDeleting"),
+            "Ready for what exists; nothing new is created, and no wait ends that",
+        ),
     ],
 )
 def test_other_trouble_with_an_account_ends_a_wait_at_once(item, why):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
-from gpucloud.cli.plugin.standing import Standing, is_unread, message, pause_message, reason, standing
+from gpucloud.cli.plugin.standing import READY_AND_CALLS, Standing, is_unread, message, pause_message, reason, standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
@@ -31,7 +31,6 @@ DETAILS = {item.kind: item.details for item in names.KINDS}
 WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
-READY_AND_CALLS = frozenset({Reason.SECRET_DELETING})  # reasons of an object that is Ready, and that a person must see
 # Of an object that waits: where all that it waits for is missing, its message repeats what is said of that.
 SAYS_WHAT_IS_MISSING = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.ACCOUNT_NOT_READY})
 NARROW = "Configurations that do not fit are left out: use -o wide, or a wider terminal."

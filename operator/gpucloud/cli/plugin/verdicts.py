@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import ACCOUNT, moment
-from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
+from gpucloud.cli.plugin.standing import READY_AND_CALLS, Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import OWN_ACCOUNT
@@ -104,7 +104,8 @@ def _judge_ready(item: Thing, aim: Aim, words: str) -> Verdict:
         return Verdict(Outcome.PENDING, "Waiting for the operator to take up the request.", Standing.UNSEEN)
     if aim.is_patient and _awaited(item):
         return _awaiting(item, words)
-    return Verdict(ENDS.get(how, Outcome.PENDING), words, how)
+    calls = how is Standing.READY and reason(item) in READY_AND_CALLS
+    return Verdict(Outcome.FAILED if calls else ENDS.get(how, Outcome.PENDING), words, how)
 
 
 def _awaiting(item: Thing, words: str) -> Verdict:
