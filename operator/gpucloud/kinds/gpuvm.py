@@ -346,12 +346,7 @@ class GpuVMStatus(CloudStatus):
         bool | None, Field(description="Whether direct attached storage survives a stop.")
     ] = None
     image: Annotated[
-        str | None,
-        Field(
-            max_length=253,
-            description="Image in use, as the cloud writes it. Of a VM made from a snapshot it may be the operating system in "
-            "the snapshot.",
-        ),
+        str | None, Field(max_length=253, description="Image in use, as the cloud writes it; of a snapshot, the one inside.")
     ] = None
     resource_pool: Annotated[str | None, Field(max_length=253, description="Resource pool that the VM was created in.")] = None
     node_name: Annotated[str | None, Field(max_length=253, description="Node that the VM is scheduled on.")] = None
