@@ -154,9 +154,10 @@ dist: $(READY) ## the Python package, in dist/, built by what the lock file name
 	VIRTUAL_ENV=.venv/build $(UV) build --quiet --clear --no-build-isolation --python .venv/build/bin/python
 
 # A folder, since one file would unpack itself at each start; without what only the library's own servers and builds need.
+# Installed anew, as uv looks at pyproject.toml alone to see whether the code has changed.
 plugin: $(READY) ## kubectl-gpucloud with its interpreter, in out/plugin
 	env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/plugin $(UV) sync --quiet --frozen --no-dev --extra cli --group plugin \
-	  --no-editable --python $(RUN)/python
+	  --no-editable --reinstall-package gpucloud-operator --python $(RUN)/python
 	.venv/plugin/bin/pyinstaller --noconfirm --log-level WARN --onedir --name kubectl-gpucloud --distpath out/plugin \
 	  --exclude-module setuptools --exclude-module kubernetes.aio --exclude-module aiohttp \
 	  --collect-submodules gpucloud.cli.plugin \

@@ -1,5 +1,7 @@
 """The pages about the plugin keep up with it."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,11 @@ def test_the_krew_manifest_names_what_the_package_installs():
     assert (manifest["kind"], manifest["metadata"]["name"]) == ("Plugin", "gpucloud")
     for platform in manifest["spec"]["platforms"]:
         assert platform["bin"] == "kubectl-gpucloud"
+
+
+def test_the_archive_is_made_of_the_checkout_as_it_is():
+    """uv takes a package that is not editable for up to date until pyproject.toml changes, whatever the code says by then."""
+    make = shutil.which("make")
+    said = subprocess.run([make, "--dry-run", "plugin"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    (sync,) = (line for line in said.replace("\\\n", "").splitlines() if "UV_PROJECT_ENVIRONMENT=.venv/plugin" in line)
+    assert "--reinstall-package gpucloud-operator" in sync
