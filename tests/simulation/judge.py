@@ -66,17 +66,20 @@ class Judge(Ordering):
     def died(self, process: Process) -> None:
         """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record.
 
-        Nor had it while the apiserver was away, and right before that.
+        Nor had it while the apiserver was away or it slept, and right before that. One that sleeps alone knows it when it wakes.
         """
         self.sometimes["process died or slept"] += 1
+        now = self._world.loop.time()
+        sleeps_alone = process.asleep and process.alive and len(self._world.replicas) == 1
         if not process.alive or len(self._world.replicas) > 1:  # another takes over from one that sleeps
-            self._kills.append(self._world.loop.time())
+            self._kills.append(now)
         self.collecting.slept()
         self.waiting.died(process)
-        now = self._world.loop.time()
-        recorded = min(now, self._world.kube_away_since(now - RECORDED_SECONDS)) - RECORDED_SECONDS
-        self._sightings.forgotten(process.name, recorded)
-        self._take_over(process, recorded)
+        if not sleeps_alone:
+            awake = RECORDED_SECONDS + process.slept_within(now, RECORDED_SECONDS)
+            recorded = min(now, self._world.kube_away_since(now - awake)) - awake
+            self._sightings.forgotten(process.name, recorded)
+            self._take_over(process, recorded)
         self.disturbed()
 
     def woke(self) -> None:

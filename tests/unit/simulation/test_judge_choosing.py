@@ -96,6 +96,30 @@ def test_an_acceptance_that_died_with_its_process_is_waited_for_as_one_that_nobo
     assert [one for one in court.oracles if one.endswith("elsewhere")] == found
 
 
+@pytest.mark.parametrize(
+    ("killed", "found"),
+    [(False, []), (True, ["hasty elsewhere"])],
+    ids=["wakes, and still knows it", "is killed as it sleeps, as if right after the answer"],
+)
+def test_an_error_that_came_right_before_a_process_slept_is_known_to_it_alone(court, killed, found):
+    """Seed 92344890: an order that ended with an error is waited for a grace; one whose answer is lost, for ten."""
+    item = court.applied(placement=ANYWHERE)
+    court.passes(100.0)
+    court.records(item, "a-x", configuration=OWN)
+    court.answers("a-x", 503, body=REFUSED)
+    court.operator.sleep(court.world.loop.time())
+    court.judge.died(court.operator)
+    court.passes(100.0)
+    if killed:
+        court.operator.kill()
+        court.judge.died(court.operator)
+    else:
+        court.operator.wake(court.world.loop.time())
+    court.passes(1.0)
+    goes_on(court, item)
+    assert court.oracles == found
+
+
 @pytest.mark.parametrize(("cluster", "found"), [("hou1", []), ("Xyz1", ["unwanted offer"])])
 def test_nothing_is_ordered_in_a_cluster_that_the_spec_does_not_name(court, cluster, found):
     item = court.applied(placement=ANYWHERE)
