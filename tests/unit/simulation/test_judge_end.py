@@ -188,6 +188,15 @@ def test_what_an_object_names_may_be_unusable_only_for_a_reason(court, needed, o
     assert needs_a_person(court, item, "InvalidReference") == so
 
 
+@pytest.mark.parametrize(("cluster", "so"), [("Hou1", True), ("Msc1", False)])
+def test_a_snapshot_is_where_its_vm_is_whatever_cluster_its_spec_leaves_out(court, cluster, so):
+    """Seed 92344745: its VM had gone to an alternative in another cluster."""
+    taken = court.world.actors.owner.create("GpuSnapshot", "team", "golden", {"vmRef": {"name": "x"}})
+    court.writes(taken | {"kind": "GpuSnapshot"}, order={"state": "Seen", "name": "s-x", "cluster": cluster, "id": "s-x"})
+    item = court.applied(image={"snapshotRef": {"name": "golden"}})
+    assert needs_a_person(court, item, "InvalidReference") == so
+
+
 @pytest.mark.parametrize(("own", "so"), [(True, True), (False, False)])
 def test_an_image_by_name_may_be_anothers_with_the_operators_own_account_only(courts, own, so):
     court = courts(own=own)
