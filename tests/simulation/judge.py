@@ -66,7 +66,7 @@ class Judge(Ordering):
     def died(self, process: Process) -> None:
         """A process was killed, put to sleep, or has ended. What it had just been answered, it had no time to record.
 
-        Nor had it while the apiserver was away or it slept, and right before that. One that sleeps alone knows it when it wakes.
+        Nor had it while the apiserver was away or it slept, and right before that. One that sleeps alone knows it all the same.
         """
         self.sometimes["process died or slept"] += 1
         now = self._world.loop.time()
