@@ -87,7 +87,7 @@ OPERATIONS = {
     "GetVirtualMachineBootLogs.Limit": "`kubectl gpucloud logs --limit`",
     "GetHost": "`GpuHost.status`, from the listing of its cluster",
     **_paths("GetHost", "GpuHost.spec", Id="hostId", Cluster="cluster"),
-    "GetHosts": "`GpuHost.status`, for all GpuHosts of an account at once",
+    "GetHosts": f"`GpuHost.status`, for all GpuHosts of an account at once; {_EXPORT}",
     "GetHosts.Cluster": "the clusters in use: `GpuHost.spec.cluster`",
     "RebootHost": "annotation `gpucloud.dev/reboot-requested-at`; `GpuHost.status.lastHandledRebootAt` answers",
     **_paths("RebootHost", "GpuHost.spec", id="hostId", cluster="cluster"),

@@ -196,3 +196,13 @@ async def test_few_ask_at_once_so_that_none_queues_up_the_budget(rig):
     assert [status for status, _ in first] == [503] * 2, "while the others wait"
     gate.set()
     assert sorted(status for status, _ in await asyncio.gather(*asked)) == [200] * AT_ONCE + [503] * 2
+
+
+@pytest.mark.parametrize(("query", "listed"), [({"hosts": "true"}, [{"id": "bm-1"}]), ({}, None)])
+async def test_hosts_are_listed_for_who_asks_for_them(rig, query, listed):
+    rig.cloud.world("key", **WORLD, GetHosts=[{"id": "bm-1"}])
+    rig.apiserver.allowed = {MAY_OFFERS, MAY_SECRET}
+    status, answer = await rig.get(RECORDS, **query)
+    hosts = answer["clusters"][0]["hosts"]
+    shown = hosts and [{name: value for name, value in item.items() if value is not None} for item in hosts]
+    assert (status, shown) == (200, listed)

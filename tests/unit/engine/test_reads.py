@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.cloud.models import Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import HostRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager import reads
 
 
@@ -25,6 +25,9 @@ class Client:
     async def get_vpcs(self, *, cluster):  # noqa: ARG002
         return Listing((VpcRecord(id="7", name="acme", cluster="Msc1"),))
 
+    async def get_hosts(self, *, cluster):  # noqa: ARG002
+        return Listing((HostRecord(id="bm-1", cluster="Msc1"),))
+
     async def get_configurations(self):
         return Listing(())
 
@@ -43,6 +46,18 @@ async def test_what_a_listing_lacks_is_told(listing, shown, told):
     found = await reads.records(Client(listing))
     assert [item.id for item in found.clusters[0].vms] == shown
     assert (len(found.failures), told in "".join(found.failures)) == (1 if told else 0, True)
+
+
+@pytest.mark.parametrize(
+    ("more", "shown", "why"),
+    [
+        ({"hosts": True}, ["bm-1"], "they were asked for"),
+        ({}, None, "a credential that may list no hosts is not asked in vain: not listed is not none"),
+    ],
+)
+async def test_hosts_are_listed_where_they_are_asked_for(more, shown, why):
+    (here,) = (await reads.records(Client(Listing(())), **more)).clusters
+    assert (None if here.hosts is None else [item.id for item in here.hosts]) == shown, why
 
 
 async def test_an_empty_list_of_clusters_does_not_pass_for_an_empty_cloud():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from gpucloud.cli.plugin import adopting, unowned
 from gpucloud.cli.plugin.verbs import adopt
-from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Records
+from gpucloud.kinds.gpuhost import GpuHostSpec
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.gpuvm import GpuVMSpec
 from gpucloud.kinds.gpuvpc import GpuVpcSpec
@@ -57,6 +59,38 @@ def test_each_requires_what_is_there_and_leaves_it():
     assert (vm["vmName"], vm["vpc"], vm["cluster"], "powerState" in vm) == ("Old_VM", "acme", "Msc1", False)
     assert (snapshot["snapshotName"], snapshot["vm"]["name"]) == ("golden", "Old_VM")
     assert (net["name"], net["isDefault"], "blockIntraVpcComms" in net) == ("acme-Lab.2", False, False)
+
+
+@pytest.mark.parametrize(
+    ("account", "more", "why"),
+    [
+        ("default", {}, "the account of the namespace needs no name"),
+        ("team-a", {"accountRef": {"name": "team-a"}}, "its id counts in its account only"),
+    ],
+)
+def test_a_host_is_observed_and_asked_for_nothing(account, more, why):
+    """A GpuHost has nothing to adopt or to leave, and what it could install stands in no record that is safe to repeat."""
+    metal = HostRecord(id="BM-128", image="https://images.example/node.qcow2?sig=x", provisioning_state="provisioned")
+    ((manifest,), refused) = exported(found(hosts=(metal,)), account)
+    assert refused == []
+    assert manifest == {
+        "apiVersion": "gpucloud.dev/v1alpha1",
+        "kind": "GpuHost",
+        "metadata": {"name": "bm-128"},
+        "spec": {"cluster": "Msc1", "hostId": "BM-128", **more},
+    }, why
+    GpuHostSpec.model_validate(manifest["spec"])
+
+
+def test_an_id_that_several_hosts_have_gets_no_object():
+    """Its object would be Ambiguous. In another cluster the id is another host's."""
+    left = (
+        *found(hosts=(HostRecord(id="bm-1"), HostRecord(id="bm-1"))),
+        *found(hosts=(HostRecord(id="bm-1"),), cluster="Hou1"),
+    )
+    objects, refused = exported(left)
+    assert [item["spec"]["cluster"] for item in objects] == ["Hou1"]
+    assert [why for _, why in refused] == ["the cloud lists several hosts of this id: ask its support which one it is"] * 2
 
 
 def test_one_that_is_off_is_asked_to_be_off():
@@ -119,6 +153,9 @@ def test_a_configuration_by_its_number_is_named():
         ({"snapshots": (a_snapshot("golden\u200b"),)}, "other characters"),
         ({"vpcs": (VpcRecord(id="7", name="acme  lab"),)}, "has characters that cannot be shown"),
         ({"vpcs": (VpcRecord(id="7", name="acme\x85lab"),)}, "has characters that cannot be shown"),
+        ({"hosts": (HostRecord(id="bm 128"),)}, "its id is longer, or has other characters"),
+        ({"hosts": (HostRecord(id="bm-128\u200b"),)}, "its id is longer, or has other characters"),
+        ({"hosts": (HostRecord(id="b" * 254),)}, "its id is longer, or has other characters"),
     ],
 )
 def test_what_no_object_can_adopt_is_told_with_the_reason(records, why):
@@ -146,14 +183,15 @@ def test_one_is_chosen_by_kind_name_and_place():
 
 
 class Source:
-    """What an account sees: one VM and one VPC in one cluster."""
+    """What an account sees: one VM, one VPC and one host in one cluster."""
 
     def __init__(self, **vm):
         self.vm = vm
 
-    def records(self):
+    def records(self, *, hosts=False):
         vms = (a_vm("old-trainer", **self.vm),)
-        return Records(clusters=(ClusterRecords(cluster="Msc1", vms=vms, vpcs=(VpcRecord(name="old"),)),))
+        metal = (HostRecord(id="bm-1"),) if hosts else None
+        return Records(clusters=(ClusterRecords(cluster="Msc1", vms=vms, vpcs=(VpcRecord(name="old"),), hosts=metal),))
 
 
 def test_a_vm_that_is_being_stopped_is_told_of_and_left_out(plugin, monkeypatch):
@@ -206,3 +244,56 @@ def test_the_command_that_prints_all_asks_the_cloud_in_the_same_way(api, plugin,
     err = plugin("adopt", "nosuch", "--account", "lab", "--endpoint", "https://cloud.example/api")[2]
     assert "\nkubectl gpucloud export --account=lab --endpoint=https://cloud.example/api --namespace=team\n" in err
     assert "\nkubectl gpucloud export --namespace=team\n" in plugin("adopt", "nosuch")[2], "nothing was given"
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds", "why"),
+    [
+        ((), {"GpuVM", "GpuVpc", "GpuHost"}, "all that there is"),
+        (("--kind", "ghost"), {"GpuHost"}, "by its short name"),
+        (("--kind", "gvpc"), {"GpuVpc"}, "a credential that may list no hosts is not asked for them"),
+    ],
+)
+def test_hosts_are_exported_with_the_rest_or_alone(plugin, monkeypatch, words, kinds, why):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
+    code, out, err = plugin("export", *words)
+    assert (code, {item["kind"] for item in yaml.safe_load_all(out)}, err) == (0, kinds, ""), why
+
+
+def test_a_host_that_has_an_object_is_not_exported(api, plugin, monkeypatch):
+    """The second object would be a Conflict, however it spells the cluster."""
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
+    api.add(a_body("GpuHost", "metal", spec={"cluster": "msc1", "hostId": "bm-1"}))
+    code, out, err = plugin("export", "--kind", "ghost")
+    assert (code, out, err) == (0, "", "kubectl gpucloud: everything that the account sees has an object.\n")
+
+
+EXPORT_HOSTS = "kubectl gpucloud export --kind=ghost"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("export", "--kind", "gca"),
+            "a GpuCloudAccount has no resource in the cloud to export.\nChoose one with --kind: gvm, gsnap, gvpc or ghost.\n",
+        ),
+        (
+            ("adopt", "ghost/bm-1"),
+            f"a GpuHost adopts nothing: it observes a host that is allocated already.\nSee the manifests:\n{EXPORT_HOSTS}\n",
+        ),
+    ],
+)
+def test_a_kind_that_cannot_be_is_told_with_what_can(plugin, words, says):
+    code, out, err = plugin(*words)
+    assert (code, out, err) == (2, "", f"kubectl gpucloud: {says}")
+
+
+def test_what_is_in_no_vpc_is_told_of_without_one(plugin, monkeypatch):
+    source = Source()
+    broken = ClusterRecords(cluster="Msc1", vpcs=(VpcRecord(name="a  b"),), hosts=(HostRecord(id="x y"),))
+    source.records = lambda *, hosts: Records(clusters=(broken,))  # noqa: ARG005
+    monkeypatch.setattr(adopt, "source_of", lambda *_: source)
+    _, _, err = plugin("export")
+    assert "not exported: GpuVpc a b in cluster Msc1: " in err
+    assert "not exported: GpuHost x y in cluster Msc1: " in err

@@ -185,6 +185,19 @@ def test_an_answer_that_is_no_object_is_no_empty_cloud(text):
             ask()
 
 
+@pytest.mark.parametrize(
+    ("hosts", "answer", "told", "why"),
+    [
+        (True, b'{"clusters": [{"cluster": "Msc1", "hosts": []}]}', (), "there are none"),
+        (True, b'{"clusters": [{"cluster": "Msc1"}]}', (console.NO_HOSTS,), "it was not looked whether there are any"),
+        (False, b'{"clusters": [{"cluster": "Msc1"}]}', (), "nobody asked"),
+    ],
+)
+def test_an_operator_that_lists_no_hosts_does_not_pass_for_a_cloud_without_any(hosts, answer, told, why):
+    source = console.ConsoleSource(lambda: Console(200, answer), "token", "team", None)
+    assert source.records(hosts=hosts).failures == told, why
+
+
 @pytest.mark.parametrize(("status", "transient"), [(429, True), (500, True), (503, True), (403, False), (404, False)])
 def test_a_console_that_cannot_answer_for_a_moment_is_an_outage(status, transient):
     source = console.ConsoleSource(lambda: Console(status, b'{"error": "not now"}'), "token", "team", None)

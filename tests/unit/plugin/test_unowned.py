@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cli.plugin import unowned
 from gpucloud.cli.plugin.objects import thing
 from gpucloud.cli.plugin.verbs import orphans as verb
-from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager.reads import ClusterRecords, Records
 from gpucloud.reconcile.naming import external_name
 from support.builders import KEY, TAG, UID
@@ -16,12 +16,13 @@ OTHER = external_name("train", "another-uid", TAG)
 SPEC = {"cluster": "Msc1", "configuration": "A100", "vpc": "acme", "sshKeys": [KEY]}
 
 
-def seen(*, vms=(), snapshots=(), vpcs=(), cluster="Msc1"):
+def seen(*, vms=(), snapshots=(), vpcs=(), hosts=(), cluster="Msc1"):
     here = ClusterRecords(
         cluster=cluster,
         vms=tuple(VmRecord(id=name, namespace="acme", configuration="A100", status="ONLINE") for name in vms),
         snapshots=tuple(SnapshotRecord(id=name, namespace="acme", ready_to_use=True) for name in snapshots),
         vpcs=tuple(VpcRecord(id=f"id-{name}", name=name, is_default=False) for name in vpcs),
+        hosts=tuple(HostRecord(id=name) for name in hosts),
     )
     return Records(clusters=(here,), prices={"A100": "2.05"})
 
@@ -105,3 +106,23 @@ def test_what_no_object_claims(objects, left, why):
     things = [thing(body["kind"], body) for body in objects]
     found = unowned.unclaimed(seen(vms=["a-vm"], snapshots=["a-snapshot"], vpcs=["acme-lab"]), things)
     assert {item.name for item, _ in found} == left, why
+
+
+@pytest.mark.parametrize(
+    ("bodies", "left", "why"),
+    [
+        ([], {"bm-1", "bm-2"}, "no objects"),
+        ([a_body("GpuHost", "x", spec={"cluster": "Msc1", "hostId": "bm-1"})], {"bm-2"}, "by the id in its spec"),
+        ([a_body("GpuHost", "x", spec={"cluster": "msc1", "hostId": "bm-1"})], {"bm-2"}, "in any spelling of the cluster"),
+        ([a_body("GpuHost", "x", spec={"cluster": "Hou1", "hostId": "bm-1"})], {"bm-1", "bm-2"}, "a host of another cluster"),
+        ([a_body("GpuVM", "x", spec={**SPEC, "vmName": "bm-1"})], {"bm-1", "bm-2"}, "a VM of that name is no host"),
+    ],
+)
+def test_which_hosts_no_object_claims(bodies, left, why):
+    found = unowned.unclaimed(seen(hosts=["bm-1", "bm-2"]), [thing(body["kind"], body) for body in bodies])
+    assert {item.name for item, _ in found} == left, why
+
+
+def test_no_host_is_an_orphan():
+    """Hosts are allocated, not made: none bears a mark that counts."""
+    assert unowned.orphans(seen(hosts=[OURS]), {}, TAG) == ()

@@ -1,18 +1,19 @@
 """``adopt`` and ``export``: manifests of objects that adopt what exists in the cloud, and change nothing when they are applied.
 
 Pure. Each requires that what it adopts exists, asks for the power state that it has, and leaves it when its object is deleted.
-A VM between two power states gets none.
+A VM between two power states gets none. The object of a bare metal host adopts nothing: it observes, and requests nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cli.plugin.naming import object_name
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
-from gpucloud.cloud.models import VmRecord, VpcRecord
+from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
+from gpucloud.cloud.models import HostRecord, VmRecord, VpcRecord
 from gpucloud.kinds.choices import Adoption, DeletionPolicy, PowerState
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     Found = tuple[Leftover, CloudRecord]
 
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,50}[A-Za-z0-9])?")  # as spec.vmName and spec.snapshotName take it
+HOST_ID = re.compile(r"[!-~]{1,253}")  # as spec.hostId of a GpuHost takes it
+ADOPTS = {"adoption": Adoption.REQUIRED.value, "deletion": {"policy": DeletionPolicy.RETAIN.value}}
+TWICE = "the cloud lists several hosts of this id: ask its support which one it is"
 
 
 class Manifests(NamedTuple):
@@ -50,8 +54,11 @@ def manifests(
     """
     place = {"namespace": namespace} if namespace else {}
     used, objects, refused = set(taken), list[dict[str, Any]](), list[tuple["Leftover", str]]()
+    found = tuple(found)
+    listed = Counter((item.kind, item.cluster, item.name) for item, _ in found)
     for item, record in found:
-        spec = _spec(item, record, configurations)
+        twice = item.kind == HOST and listed[item.kind, item.cluster, item.name] > 1
+        spec = TWICE if twice else _spec(item, record, configurations)
         if isinstance(spec, str):
             refused.append((item, spec))
             continue
@@ -59,7 +66,7 @@ def manifests(
         used.add((item.kind, name))
         if account != DEFAULT_ACCOUNT:
             spec["accountRef"] = {"name": account}
-        spec |= {"adoption": Adoption.REQUIRED.value, "deletion": {"policy": DeletionPolicy.RETAIN.value}}
+        spec |= {} if item.kind == HOST else ADOPTS
         objects.append({"apiVersion": API_VERSION, "kind": item.kind, "metadata": {"name": name, **place}, "spec": spec})
     return Manifests(objects, refused)
 
@@ -67,11 +74,9 @@ def manifests(
 def _spec(item: Leftover, record: CloudRecord, configurations: Mapping[str, str]) -> dict[str, Any] | str:
     """Return what a manifest says of it beyond the adoption; or why nothing can adopt it, and what to do."""
     if isinstance(record, VpcRecord):
-        if record.name != item.name:
-            return "its name has characters that cannot be shown, such as two spaces: leave it as it is"
-        known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
-        said = {name: value for name, value in known.items() if value is not None}
-        return {"cluster": item.cluster, "name": item.name, **said}
+        return _vpc_spec(item, record)
+    if isinstance(record, HostRecord):
+        return _host_spec(item, record)
     # Of the record, since the item has what a terminal can show: that may be the name of another one.
     if NAME.fullmatch(record.id or "") is None:
         return "its name is longer, or has other characters, than the spec takes: leave it as it is"
@@ -80,6 +85,20 @@ def _spec(item: Leftover, record: CloudRecord, configurations: Mapping[str, str]
     if record.namespace != item.vpc:
         return "it is in a VPC whose name has characters that cannot be shown, such as two spaces: leave it as it is"
     return _vm_spec(item, record, configurations) if isinstance(record, VmRecord) else _snapshot_spec(item, record)
+
+
+def _vpc_spec(item: Leftover, record: VpcRecord) -> dict[str, Any] | str:
+    if record.name != item.name:
+        return "its name has characters that cannot be shown, such as two spaces: leave it as it is"
+    known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
+    said = {name: value for name, value in known.items() if value is not None}
+    return {"cluster": item.cluster, "name": item.name, **said}
+
+
+def _host_spec(item: Leftover, record: HostRecord) -> dict[str, Any] | str:
+    if HOST_ID.fullmatch(record.id or "") is None:
+        return "its id is longer, or has other characters, than the spec takes: leave it as it is"
+    return {"cluster": item.cluster, "hostId": item.name}
 
 
 def _vm_spec(item: Leftover, record: VmRecord, configurations: Mapping[str, str]) -> dict[str, Any] | str:

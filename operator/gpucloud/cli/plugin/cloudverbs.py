@@ -74,15 +74,16 @@ CLOUD_VERBS: dict[str, Verb] = {
         function="export",
         summary="Print manifests for what exists in the cloud and has no object.",
         about="Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is "
-        "deleted: applied, they change nothing in the cloud. What cannot be adopted, such as a VM that is being switched on or "
+        "deleted: applied, they change nothing in the cloud. A bare metal host gets a GpuHost, which observes it and requests "
+        "nothing. What cannot be adopted, such as a VM that is being switched on or "
         "off, is named on standard error, and in the json form.",
         takes=(
-            Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap or gvpc."),
+            Parameter(key="kind", names=("--kind",), default="", help="One kind only: gvm, gsnap, gvpc or ghost."),
             o.in_cluster("One cluster of the cloud only."),
             o.output(Output.YAML),
             *o.BY_ACCOUNT,
         ),
-        examples=("export > cloud.yaml", "export --kind gvpc --cluster Msc1 | kubectl apply -f -"),
+        examples=("export > cloud.yaml", "export --kind gvpc --cluster Msc1 | kubectl apply -f -", "export --kind ghost"),
     ),
     "adopt": Verb(
         module="adopt",

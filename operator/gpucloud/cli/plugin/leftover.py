@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.text import clean
-from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-CloudRecord = VmRecord | SnapshotRecord | VpcRecord
+CloudRecord = VmRecord | SnapshotRecord | VpcRecord | HostRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ def leftover(
     where = clean(cluster)
     if isinstance(record, VpcRecord):
         return Leftover(VPC, where, "", clean(record.name or ""), "", made_for=made_for, account=account)
+    if isinstance(record, HostRecord):
+        return Leftover(HOST, where, "", clean(record.id or ""), clean(record.provisioning_state or ""), account=account)
     vpc, name = clean(record.namespace or ""), clean(record.id or "")
     if isinstance(record, SnapshotRecord):
         state = {None: "", True: "ready", False: "not ready"}[record.ready_to_use]

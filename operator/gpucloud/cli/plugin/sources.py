@@ -46,8 +46,8 @@ class Source(Protocol):
     def offers(self, cluster: str) -> reads.Offers:
         """What can be bought."""
 
-    def records(self) -> reads.Records:
-        """All that the account sees."""
+    def records(self, *, hosts: bool = False) -> reads.Records:
+        """All that the account sees; bare metal hosts only where they are asked for."""
 
 
 ADDRESS = "Correct the address in --endpoint or GPUCLOUD_ENDPOINT"
@@ -76,9 +76,9 @@ class Direct:
         """What can be bought."""
         return self._ask(lambda client: reads.offers(client, cluster))
 
-    def records(self) -> reads.Records:
-        """All that the account sees."""
-        return self._ask(reads.records)
+    def records(self, *, hosts: bool = False) -> reads.Records:
+        """All that the account sees; bare metal hosts only where they are asked for."""
+        return self._ask(lambda client: reads.records(client, hosts=hosts))
 
     def _ask(self, question: Callable[[CloudReader], Awaitable[T]]) -> T:
         async def asked() -> T:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.leftover import leftover
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
-from gpucloud.cloud.models import VmRecord, VpcRecord
+from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
+from gpucloud.cloud.models import HostRecord, VmRecord, VpcRecord
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
 from gpucloud.reconcile import naming
@@ -40,8 +40,8 @@ def unclaimed(records: Records, things: Iterable[Thing]) -> tuple[tuple[Leftover
     found = []
     for here in records.clusters:
         for kind, record in _each(here):
-            name, vpc = (record.name, "") if isinstance(record, VpcRecord) else (record.id, record.namespace or "")
-            vpcs = claimed.get((kind, here.cluster, name or ""), set())
+            name, vpc = _named(record)
+            vpcs = claimed.get((kind, here.cluster.casefold(), name), set())
             if name and not (vpcs & {vpc, ""} or (vpcs and not vpc)):
                 found.append((_leftover(here.cluster, record, records.prices), record))
     return tuple(found)
@@ -51,12 +51,20 @@ def _each(here: ClusterRecords) -> Iterator[tuple[str, CloudRecord]]:
     yield from ((VM, record) for record in here.vms)
     yield from ((SNAPSHOT, record) for record in here.snapshots)
     yield from ((VPC, record) for record in here.vpcs)
+    yield from ((HOST, record) for record in here.hosts or ())
+
+
+def _named(record: CloudRecord) -> tuple[str, str]:
+    """The name that an object gives, and the VPC in which the name counts; none for what is in no VPC."""
+    if isinstance(record, VpcRecord):
+        return record.name or "", ""
+    return record.id or "", "" if isinstance(record, HostRecord) else record.namespace or ""
 
 
 def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
     for here in records.clusters:
         for kind, record in _each(here):
-            if isinstance(record, VpcRecord):
+            if isinstance(record, VpcRecord | HostRecord):
                 continue
             mark = naming.read_mark(record.id or "", tag)
             if mark is not None:
@@ -77,10 +85,10 @@ def _claims(item: Thing) -> Iterator[tuple[str, str, str]]:
     order = item.status.get("order")
     planned = order if isinstance(order, dict) else {}
     clusters = {item.text("cluster"), str(item.spec.get("cluster") or ""), str(planned.get("cluster") or "")}
-    seen = {VM: "vmId", SNAPSHOT: "snapshotId", VPC: "name"}.get(item.key.kind, "")
-    chosen = {VM: "vmName", SNAPSHOT: "snapshotName", VPC: "name"}.get(item.key.kind, "")
+    seen = {VM: "vmId", SNAPSHOT: "snapshotId", VPC: "name", HOST: "hostId"}.get(item.key.kind, "")
+    chosen = {VM: "vmName", SNAPSHOT: "snapshotName", VPC: "name", HOST: "hostId"}.get(item.key.kind, "")
     names = {item.text(seen), str(item.spec.get(chosen) or ""), str(planned.get("name") or "")}
-    return ((item.key.kind, cluster, name) for cluster in clusters for name in names if cluster and name)
+    return ((item.key.kind, cluster.casefold(), name) for cluster in clusters for name in names if cluster and name)
 
 
 def _vpcs(item: Thing) -> set[str]:

@@ -9,11 +9,21 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.cloud.models import (
+    AvailabilityRecord,
+    ConfigurationRecord,
+    HostRecord,
+    Listing,
+    SnapshotRecord,
+    VmRecord,
+    VpcRecord,
+)
 from gpucloud.cloud.reader import CloudReader
 from gpucloud.engine.cloud import listings
 from gpucloud.engine.cloud.catalogue import names, prices
 from gpucloud.reconcile.naming import same_cluster
+
+HOSTS = "hosts"  # the parameter by which the console is asked for hosts, too
 
 
 class _Answer(BaseModel):
@@ -35,6 +45,7 @@ class ClusterRecords(_Answer):
     vms: tuple[VmRecord, ...] = ()
     snapshots: tuple[SnapshotRecord, ...] = ()
     vpcs: tuple[VpcRecord, ...] = ()
+    hosts: tuple[HostRecord, ...] | None = None  # None: not listed, as by an operator that lists none for anybody
 
 
 class Records(_Answer):
@@ -65,8 +76,8 @@ async def offers(client: CloudReader, cluster: str = "") -> Offers:
     return Offers(configurations=configurations, availability=tuple(found), failures=tuple(failures))
 
 
-async def records(client: CloudReader) -> Records:
-    """List VMs, snapshots and VPCs in every cluster of the credential.
+async def records(client: CloudReader, *, hosts: bool = False) -> Records:
+    """List VMs, snapshots and VPCs in every cluster of the credential, and bare metal hosts where they are asked for.
 
     Raises:
         CloudError: the clusters cannot be listed.
@@ -79,6 +90,8 @@ async def records(client: CloudReader) -> Records:
             "snapshots": client.get_snapshots,
             "vpcs": client.get_vpcs,
         }
+        if hosts:
+            lists["hosts"] = client.get_hosts
         seen = {what: await _listed(what, ask, cluster, failures) for what, ask in lists.items()}
         clusters.append(ClusterRecords(cluster=cluster, **seen))
     offered = await _configurations(client)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpucloud.cli.plugin import adopting, creating, show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.adopting import Found, Manifests
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.leftover import Leftover
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.engine.manager.reads import Records
@@ -50,11 +51,14 @@ def export(
     """Print manifests for what exists in the cloud and has no object.
 
     Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is deleted:
-    applied, they change nothing in the cloud.
+    applied, they change nothing in the cloud. The object of a host observes it, and requests nothing.
     """
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
+    if wanted not in {"", HOST, *adopting.NOUNS}:
+        what = f"a {wanted} has no resource in the cloud to export."
+        raise PluginError(what, ExitCode.MISUSED, do="Choose one with --kind: gvm, gsnap, gvpc or ghost.")
     here = cluster(at)
-    view = _look(here, cloud, at.namespace)
+    view = _look(here, cloud, at.namespace, hosts=wanted in {"", HOST})
     place = creating.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
     left = [
         (item, record)
@@ -69,7 +73,7 @@ def export(
         if objects:
             show.documents(objects)
         for item, why in refused:
-            show.tell(f"not exported: {item.kind} {item.name} in VPC {item.vpc} of {item.cluster}: {why}.")
+            show.tell(f"not exported: {item.kind} {item.name} in {_place(item)}: {why}.")
         if not left:
             where = f" in cluster {place}" if place else ""
             show.tell(f"everything that the account sees{where} has an object.")
@@ -88,6 +92,10 @@ def adopt(
 ) -> int:
     """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
     kind, called = target(name, others=True)
+    if kind == HOST:
+        command = paste(f"kubectl gpucloud export --kind={KINDS[HOST].short}")
+        what = "a GpuHost adopts nothing: it observes a host that is allocated already."
+        raise PluginError(what, ExitCode.MISUSED, do=f"See the manifests: {command}")
     if kind not in adopting.NOUNS:
         raise PluginError(
             f"a {kind} has no resource in the cloud to adopt.", ExitCode.MISUSED, do="Name a VM, or gsnap/NAME, or gvpc/NAME."
@@ -135,17 +143,21 @@ def _export_command(here: Cluster, cloud: CloudOptions) -> str:
     return paste(shlex.join(["kubectl", "gpucloud", "export", *options]))
 
 
-def _look(here: Cluster, cloud: CloudOptions, namespace: str | None) -> _AccountView:
+def _place(item: Leftover) -> str:
+    """Where it is; a VPC and a host are in no VPC."""
+    return f"VPC {item.vpc} of {item.cluster}" if item.vpc else f"cluster {item.cluster}"
+
+
+def _look(here: Cluster, cloud: CloudOptions, namespace: str | None, *, hosts: bool = False) -> _AccountView:
     chosen = account_of(here, cloud.account)
-    records = source_of(here, chosen, cloud).records()
-    things = _all_things(here)
+    records = source_of(here, chosen, cloud).records(hosts=hosts)
+    things = _all_things(here, (VPC, VM, SNAPSHOT, HOST) if hosts else (VPC, VM, SNAPSHOT))
     account = "default" if chosen is None else chosen.key.name
     return _AccountView(account, namespace, records, unowned.unclaimed(records, things), things)
 
 
-def _all_things(here: Cluster) -> tuple[Thing, ...]:
+def _all_things(here: Cluster, kinds: tuple[str, ...]) -> tuple[Thing, ...]:
     """Objects of all namespaces, if they may be seen; else of this one, with a word about it."""
-    kinds = (VPC, VM, SNAPSHOT)
     try:
         return here.things(None, kinds)
     except PluginError:
