@@ -48,6 +48,7 @@ class Scarce(Fleet):
         self.alternatives = ALTERNATIVES if places is PLACES else AWAY
         self.asked, self.made, self.served = [], [], []  # served: who had to be next, and who was
         self.full_at, self.idle, self.idle_since = 0.0, Counter(), {}  # idle: the longest time, by place
+        self.line, self.before_line = [], 0  # who waits when the first one has its turn, and how many were made before
         super().__init__(objects)
 
     async def _live(self):
@@ -60,7 +61,7 @@ class Scarce(Fleet):
         self.weather.over, self.healed_at = True, 0.0
         places = sum(self.places.values())
         await self._phase("first", self._apply, lambda: len(self._running()) == places and not self._open())
-        self.full_at, self.idle = self.loop.time(), Counter()
+        self.full_at = self.loop.time()
         for number, place in enumerate(cycle(self.places)):
             if not self._waiting():
                 break
@@ -127,6 +128,9 @@ class Scarce(Fleet):
         if who.startswith("operator") and what.startswith("GetAvailability"):
             self.asked.append(self.loop.time())
         if who == "cloud" and what.startswith("made vm"):
+            if self.asked and not self.line:
+                ready = [item for item in self._waiting() if item not in self._open()]  # the others are passed over
+                self.line, self.before_line = [uid(item) for item in sorted(ready, key=rank)], len(self.made)
             self.made.append(answer.removeprefix("for "))
         super().tell(who, what, answer, note)
 
@@ -168,6 +172,15 @@ def test_no_rule_is_broken_and_each_has_one_vm(scarce):
     assert judge.violations == []
     newcomers = len(range(0, len(made.served), NEWCOMER_EVERY)) if made.troubled else 0
     assert len(made.made) == len(set(made.made)) == VMS + newcomers
+
+
+def test_the_first_places_go_to_who_waits_longest_too(scarce):
+    """Nobody waits before the first refusal: who is early has the place. After the first answer the line gives the rest."""
+    made, _ = scarce
+    places = sum(made.places.values())
+    by_line = places - made.before_line
+    assert 0 < by_line < places
+    assert set(made.made[made.before_line : places]) == set(made.line[:by_line])
 
 
 def test_who_waits_longest_goes_first(scarce):
@@ -222,3 +235,46 @@ def test_nothing_is_asked_when_nobody_waits():
     SimulatedLog.world, SimulatedLog.searched = fleet, False
     assert fleet.run().violations == []
     assert fleet.asked == []
+
+
+EARLY, LATER = 6, 44  # GpuVMs; a while lies between them
+
+
+class Full(Scarce):
+    """A cloud without any place, in which the places come in one moment, when all wait."""
+
+    async def _live(self):
+        self.actors.prepare()
+        self.cloud.turn(create_without_capacity="refuse_503")
+        self._set(dict.fromkeys(self.places, 0))
+        self.replicas[0].start()
+        self.judge.begin()
+        self.weather.over, self.healed_at = True, 0.0
+        await self._phase("early", partial(self._some, 0, EARLY), lambda: len(self._waiting()) == EARLY and not self._open())
+        await asyncio.sleep(2.0)  # who begins in the same second waits equally long
+        later = partial(self._some, EARLY, EARLY + LATER)
+        await self._phase("later", later, lambda: len(self._waiting()) == EARLY + LATER and not self._open())
+        self.expected = sorted(self._waiting(), key=rank)[: sum(self.places.values())]
+        await self._phase("filled", partial(self._set, self.places), lambda: len(self._running()) == sum(self.places.values()))
+        await self._phase("gone", self._delete, lambda: not self._standing() and not self._vms())
+
+    def _some(self, first, end):
+        for number in range(first, end):
+            self._make(f"vm-{number}", priority=number % 3)
+
+    def _set(self, places):
+        for place, total in places.items():
+            self.cloud.world.catalogue.set_total(in_cloud(place), total)
+
+
+def test_places_that_come_at_once_go_to_who_waits_longest_and_then_by_priority():
+    """The six that came first have theirs whatever their priority; the other four have the highest of those that came later."""
+    made = Full(EARLY + LATER, PLACES)
+    SimulatedLog.world, SimulatedLog.searched = made, False
+    assert made.run().violations == []
+    assert set(made.made[: len(made.expected)]) == {uid(item) for item in made.expected}
+    had = [(item["metadata"]["name"], item["spec"]["placement"]["priority"]) for item in made.expected]
+    early = {f"vm-{number}" for number in range(EARLY)}
+    assert {name for name, _ in had[:EARLY]} == early
+    assert {priority for _, priority in had[EARLY:]} == {2}
+    assert max(made.idle.values()) <= TAKEN_AGAIN
