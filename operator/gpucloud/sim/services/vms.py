@@ -111,6 +111,7 @@ def _create_server(call: Call, body: payloads.CreateServerBody) -> Reply:
         node=body.selected_node,
         root_disk=body.root_disk_size,
         persist=body.persist_storage,
+        ssh_keys=tuple(sha256(key.encode()).hexdigest() for key in body.ssh_keys),
     )
     image = ImageChoice(body.snapshot_name, body.custom_image, body.operating_system)
     vm, changed = call.world.create_vm(order, image, call.now)

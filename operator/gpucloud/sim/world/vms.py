@@ -41,6 +41,7 @@ class VmOrder:
     node: str = ""
     root_disk: int = 0
     persist: bool = False
+    ssh_keys: tuple[str, ...] = ()  # a digest of each: enough to tell which ones were sent
 
     @property
     def place(self) -> Place:
