@@ -15,12 +15,13 @@ import pytest
 
 from controlplane import ControlPlane
 from support.canaries import assert_not_shown, searched
+from support.finals import REQUIRED
 from support.kstatus import condition, ready
 from support.kubectl import Kubectl
 from support.manifests import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc, secret
 from support.operatorproc import USER, OperatorProcess, grant_rights, install_crds
 from support.simcloud import API_KEY
-from support.waiting import eventually
+from support.waiting import eventually, reach
 
 FLAGS = {"poll_pending_seconds": 0.5, "poll_steady_seconds": 1, "create_grace_seconds": 2, "cloud_qps": 500, "cloud_burst": 100}
 KINDS = "gpuvms,gpuvpcs,gpusnapshots,gpucloudaccounts"
@@ -131,3 +132,26 @@ def unready(kubectl, names):
     items = everything(kubectl)
     assert len(items) >= 5 * len(names), "not all are there yet"
     return [item["metadata"]["name"] for item in items if item["metadata"]["namespace"] in names and "True/" not in ready(item)]
+
+
+def test_a_deleted_namespace_waits_for_the_final_snapshot_which_the_cloud_takes(whole_plane, sim):
+    """Nobody deletes the GpuVM: the namespace controller does, in a namespace that takes no GpuSnapshot and no Event now."""
+    kubectl, name = Kubectl(whole_plane.kubectl, whole_plane.kubeconfig), f"test-{secrets.token_hex(3)}-final"
+    kubectl.ok("create", "namespace", name)
+    here = kubectl.in_namespace(name)
+    sim.turn(snapshot_seconds=5)
+    process = OperatorProcess(sim.url, whole_plane.kubeconfig_for(USER), sim.api_key_file, **FLAGS)
+    with searched(process, sim, kubectl):
+        here.apply(gpuvm(deletion=REQUIRED))
+        reach(here, "gpuvm", "train", "True/Running")
+        kubectl.ok("delete", "namespace", name, "--wait=false")
+        (taken,) = eventually(sim.snapshots, what="the final snapshot to be ordered")
+        assert kubectl.get("namespace", name)["status"]["phase"] == "Terminating"
+        assert (len(sim.vms()), here.list("gpusnapshots")) == (1, []), "it is not ready, and no GpuSnapshot can be made"
+        kubectl.ok("wait", f"namespace/{name}", "--for=delete", "--timeout=90s")
+        (said,) = [line["note"] for line in process.logs() if line.get("event") == "released"]
+    assert (sim.mutations(), sim.vms()) == (["CreateServer", "CreateSnapshot", "DestroyServer"], [])
+    assert sim.snapshots() == [taken]
+    assert f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it." in said
+    events = kubectl.in_namespace("default").list("events.events.k8s.io")
+    assert [one["regarding"]["name"] for one in events if taken in one["note"]] == ["gpuvms.gpucloud.dev"]
