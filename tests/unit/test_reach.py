@@ -53,6 +53,12 @@ def test_no_row_is_empty_and_whatever_it_names_exists(name):
     assert found, f"{name} names no field of a resource, no command and no method: {REACH[name]!r}"
 
 
+@pytest.mark.parametrize("name", [name for name, text in REACH.items() if text.startswith("`CloudClient.")])
+def test_what_only_programs_reach_says_why(name):
+    _, _, why = REACH[name].partition(": ")
+    assert len(why.split()) > 4, f"{name} names the client, and not why no object or command has it"
+
+
 def exists(word):
     """Whether a word of the table is a field, a command or a method; fail if it looks like one and is none."""
     kind, _, path = word.partition(".")

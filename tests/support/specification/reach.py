@@ -14,7 +14,7 @@ HEAD = """
 ## Where a user reaches it
 
 Each operation, parameter and field, and the field of a resource or the command through which a user reaches it. What is named
-`CloudClient` is in the [Python client](python-client.md) only.
+`CloudClient` is in the [Python client](python-client.md) only, and the row says why.
 
 | operation, parameter or field | reached by |
 |---|---|
@@ -38,10 +38,18 @@ def _place(operation: str, where: tuple[str, ...], names: tuple[str, ...]) -> di
     return {f"{operation}.{name}": text for name, text in zip(names, where, strict=True)}
 
 
-def _only_client(method: str, *names: str) -> dict[str, str]:
-    return dict.fromkeys(names, f"`CloudClient.{method}`")
+def _only_client(method: str, **why: str) -> dict[str, str]:
+    """What only programs need, by name, and why no object or command has it."""
+    return {name: f"`CloudClient.{method}`: {reason}" for name, reason in why.items()}
 
 
+def _under(prefix: str, reached: dict[str, str]) -> dict[str, str]:
+    return {f"{prefix}.{name}": text for name, text in reached.items()}
+
+
+_AGAIN = (
+    "operator and plugin hold the Secret's user and password, and log in again with these; a token to renew would be one more"
+)
 _IN_QUERY, _IN_BODY = ("Id", "Namespace", "Cluster"), ("id", "namespace", "cluster")
 OPERATIONS = {
     "GetAll": "`GpuCloudAccount.status.clusters`",
@@ -127,8 +135,17 @@ OPERATIONS = {
     **_paths("DestroyVpc", "GpuVpc.status", Id="vpcId", Cluster="cluster"),
     "Authenticate": f"`username` and `password` in {_LOGIN}; `GpuCloudAccount.status.credentialKind`",
     **_fields("Authenticate", userNameOrEmailAddress=f"`username` in {_LOGIN}", password=f"`password` in {_LOGIN}"),
-    **_only_client("authenticate", "Authenticate.rememberClient", "Authenticate.twoFactorVerificationCode"),
-    **_only_client("refresh_token", "RefreshToken", "RefreshToken.refreshToken"),
+    **_under(
+        "Authenticate",
+        _only_client(
+            "authenticate",
+            rememberClient="the operator and the plugin ask for nothing that outlives a login token: they log in again",
+            twoFactorVerificationCode="a person has it for a moment, and the operator logs in at any time; such a user gives "
+            "it an API key (`GpuCloudAccount.spec.secretRef`), as the message of Ready says",
+        ),
+    ),
+    **_only_client("refresh_token", RefreshToken=_AGAIN),
+    **_under("RefreshToken", _only_client("refresh_token", refreshToken=_AGAIN)),
 }
 FIELDS = {
     **_paths(
@@ -155,7 +172,8 @@ FIELDS = {
         rootDiskSize="rootDiskSize",
     ),
     "VmRecord.configuration": "`GpuVM.spec.configuration`: the cloud may answer with a number",
-    "VmRecord.lastUpdated": "`CloudClient.get_server`: it changes without a change of the VM, and each would be a status write",
+    "VmRecord.lastUpdated": "`CloudClient.get_server`: it changes without a change of the VM, and each would be a status "
+    "write; of an orphan `kubectl gpucloud orphans -o json` shows it: `changedAt`",
     **_paths("OperationResult", "GpuVM.status", id="vmId", cluster="cluster", status="state"),
     **_paths(
         "ConfigurationRecord",
@@ -241,10 +259,16 @@ FIELDS = {
     ),
     "LoginResult.accessToken": "never shown; `GpuCloudAccount.status.credentialKind` says that the operator has one",
     "LoginResult.expireInSeconds": "`GpuCloudAccount.status.tokenExpiresAt`",
-    **{
-        f"LoginResult.{name}": "`CloudClient.authenticate`"
-        for name in ("encryptedAccessToken", "refreshToken", "refreshTokenExpireInSeconds", "userId")
-    },
+    **_under(
+        "LoginResult",
+        _only_client(
+            "authenticate",
+            encryptedAccessToken="a secret that no operation of the service takes",
+            refreshToken=f"a secret; {_AGAIN}",
+            refreshTokenExpireInSeconds=_AGAIN,
+            userId="a number that no operation takes; who made a VM is `GpuVM.status.username`",
+        ),
+    ),
     **{
         f"LoginResult.{name}": "the message of Ready in `GpuCloudAccount.status.conditions`"
         for name in ("requiresTwoFactorVerification", "shouldResetPassword")
