@@ -26,6 +26,7 @@ ROUNDING_SECONDS = 2.0  # times in status are whole seconds
 LOOK_INTERVALS = 5  # of the fast poll, between two queries of what is free
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
+PASSES_A_LOOK = 2.0  # of each object that waits for capacity: when it is looked for, and when the answer has come
 # Of each object, since the last cause outside: writes, orders, and calls that change what is there. What the cloud refuses for
 # good is tried every five minutes, as the message says (reconcile/retry.py): an order five times at first, then twelve an hour.
 # Each such order is announced in status, and its answer is recorded.
@@ -51,6 +52,7 @@ class _Sample:
     at: float
     passes: float
     causes: int
+    looks: int = 0  # answers to what is free
     lives: int = 0  # objects that there have ever been
     objects: int = 0  # objects and accounts that there are
 
@@ -62,7 +64,7 @@ class Rates:
         self._world = world
         self._budgets: dict[tuple[str, str], _Budget] = {}
         self._samples: dict[str, _Sample] = {}
-        self._causes = 0
+        self._causes, self._looks = 0, 0
         self._met = 0  # faults
         self._calm_since = 0.0
         self._boot_logs: dict[tuple[str, str], float] = {}  # by process and VM: when its boot log was last read
@@ -208,7 +210,9 @@ class Rates:
     def answered(self, process: Process, request: Request, response: Response) -> None:
         """Its answer has arrived; a pause that it asks for begins now."""
         self.sample()
-        if response.status == NO_CAPACITY and self._world.cloud.operation(request) == "StartServer":
+        operation = self._world.cloud.operation(request)
+        self._looks += operation == "GetAvailability"
+        if response.status == NO_CAPACITY and operation == "StartServer":
             self._starts_refused[process.name, request.body] = self._world.loop.time()
             self._has_refused_a_start = True
         longest = LONGEST_PAUSE.get(response.status)
@@ -232,14 +236,15 @@ class Rates:
             passes = passes_of(engine.metrics.registry)
             lives = self._world.judge.books.lives
             objects = sum(1 for _ in self._world.judge.books.standing()) + len(self._world.actors.forms)
-            self._samples[process.name] = _Sample(now, passes, causes, len(lives), objects)
+            self._samples[process.name] = _Sample(now, passes, causes, self._looks, len(lives), objects)
             if before is not None:
                 came = before.objects + len(lives) - before.lives
-                done = _Sample(now - before.at, passes - before.passes, causes - before.causes, objects=max(1, came))
+                since = (now - before.at, passes - before.passes, causes - before.causes, self._looks - before.looks)
+                done = _Sample(*since, objects=max(1, came))
                 self._compare(process, done)
 
     def _compare(self, process: Process, done: _Sample) -> None:
-        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes)
+        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes + PASSES_A_LOOK * done.looks)
         if done.passes > allowed:
             words = f"{done.passes:g} reconciles of {done.objects} objects in {done.at:.0f} s, with {done.causes} causes"
             self._world.judge.found("hot passes", f"{process.name}: {words}")

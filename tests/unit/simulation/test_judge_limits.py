@@ -170,6 +170,20 @@ def test_reconciles_have_a_cause(courts, passes, causes, found):
     assert it.oracles == found
 
 
+@pytest.mark.parametrize(("looks", "found"), [(24, []), (4, ["hot passes"])])
+def test_who_waits_for_capacity_reconciles_for_each_look_at_what_is_free(courts, looks, found):
+    """Seed 92510863: the drawn settings look every 2.5 seconds, and the test of looks holds them to that."""
+    it = courts()
+    reconciles = counting(it)
+    reconciles.labels("GpuVM", "success").inc(60)
+    asks = Request("GET", "/api/v1/servers/virtual/GetAvailability", query=(("cluster", "Msc1"),))
+    for _ in range(looks):
+        it.judge.rates.answered(it.operator, asks, Response(200, b"{}"))
+    it.passes(60)
+    it.judge.rates.sample()
+    assert it.oracles == found
+
+
 @pytest.mark.parametrize(
     ("vms", "announced", "found"), [(3, 1, []), (1, 3, ["hot passes"])], ids=["seed 92262714", "one VM, announced again"]
 )
