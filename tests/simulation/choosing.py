@@ -27,6 +27,10 @@ class Choosing:
         self._world = world
         self._asked: dict[str, list[Any]] = {}  # by UID: what its spec last said of offers
         self._edited_at: dict[str, float] = {}  # by UID
+        self._named: dict[str, set[str]] = {}  # by UID: the clusters that it names now
+        self._named_before: dict[
+            str, set[str]
+        ] = {}  # by UID: those that it named before the last edit of what it says of offers
         self._refused_otherwise: set[str] = set()  # UIDs whose own configuration was refused, and not for want of capacity
 
     def committed(self, life: Life) -> None:
@@ -34,6 +38,13 @@ class Choosing:
         said = [life.spec.get(name) for name in ("cluster", "configuration", "placement")]
         if self._asked.setdefault(life.uid, said) != said:
             self._asked[life.uid], self._edited_at[life.uid] = said, self._world.loop.time()
+            self._named_before[life.uid] = self._named[life.uid]
+        self._named[life.uid] = life.clusters()
+
+    def clusters(self, life: Life, heard_within: float) -> set[str]:
+        """The clusters that it names, casefolded, and named before an edit of a moment ago, which may not have been heard."""
+        edited = self._world.loop.time() - self._edited_at.get(life.uid, -math.inf) <= heard_within
+        return life.clusters() | (self._named_before.get(life.uid, set()) if edited else set())
 
     def restored(self) -> None:
         """Etcd has gone back in time, and specs with it."""

@@ -188,10 +188,11 @@ class Rates:
 
         Who was refused there, too, whatever its spec says since: others may wait behind it whose status cannot be written.
         """
-        lives, orders = self._world.judge.books.lives.values(), self._world.cloud.orders
-        near = {cluster}.union(*(life.clusters() for life in lives if life.names_cluster(cluster)))
+        judge, orders = self._world.judge, self._world.cloud.orders
+        named = {life.uid: judge.choosing.clusters(life, judge.heard_within()) for life in judge.books.lives.values()}
+        near = {cluster}.union(*(one for one in named.values() if cluster in one))
         refused = {one.uid for one in orders if one.cluster.casefold() == cluster and one.told != "accepted"}
-        return (life for life in lives if life.uid in refused or any(map(life.names_cluster, near)))
+        return (life for uid, life in judge.books.lives.items() if uid in refused or not named[uid] or named[uid] & near)
 
     def _has_waited(self, life: Life) -> bool:
         """Whether an order for it was refused, or had no clear answer; or its status says that it waits, also to be started.

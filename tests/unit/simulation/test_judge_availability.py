@@ -57,6 +57,7 @@ def test_who_was_accepted_in_a_cluster_waits_there_no_more_when_another_refuses_
     it = courts()
     item = it.bought()
     it.world.actors.owner.patch(item, {"spec": {"cluster": "Oth1"}})
+    it.passes(100.0)  # so that it was heard
     it.records(item, "a-x", cluster="Oth1")
     it.orders("a-x", cluster="Oth1")
     first, second = it.world.cloud.orders
@@ -135,4 +136,18 @@ def test_a_query_may_be_on_its_way_when_the_wait_ends(courts, seconds, found):
     it.writes(item, placement=None)
     it.passes(seconds)
     it.judge.rates.asks_what_is_free(it.operator, asked())
+    assert it.oracles == found
+
+
+@pytest.mark.parametrize(("later", "found"), [(1.0, []), (100.0, ["availability"])])
+def test_an_edit_that_names_no_line_any_more_may_not_have_been_heard(courts, later, found):
+    """Seed 92512068: who waited in the line of Msc1, and could go to Hou1, named Hou1 alone, and its watch was slow."""
+    it = courts()
+    it.bought("a", "a-x")
+    it.world.cloud.orders[0].told = "refused"
+    item = it.applied("b", placement={"alternatives": [{"cluster": "Hou1"}]})
+    it.passes(100.0)
+    it.world.actors.owner.patch(item, {"spec": {"cluster": "Hou1", "placement": None}})
+    it.passes(later)
+    it.judge.rates.asks_what_is_free(it.operator, asked("Hou1"))
     assert it.oracles == found
