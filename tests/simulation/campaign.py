@@ -38,7 +38,7 @@ def _chunk(seeds: list[int]) -> list[Outcome]:
         if not outcome.violations:
             outcome.deviations = {}
         found.append(outcome)
-    gc.collect()
+        gc.collect()  # after each: what a history leaves is small enough then to be used again while it is in the cache
     return found
 
 
