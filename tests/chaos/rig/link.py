@@ -111,6 +111,7 @@ class Link:
         self._streams: list[_Stream] = []
         self._connections: set[asyncio.Transport] = set()
         self._later: set[asyncio.Task[None]] = set()
+        self._passing: set[asyncio.Task[web.StreamResponse]] = set()
         self._place = socket.socket()  # bound and never listening: nobody else gets our port while we are down
         self._port = 0
         wire.run(self._start())
@@ -188,8 +189,11 @@ class Link:
 
     async def _close(self) -> None:
         await self._unlisten()
-        await self._session.close()
         await self._runner.cleanup()
+        for work in self._passing:  # before the session: what still connects would leave its socket open
+            work.cancel()
+        await asyncio.gather(*self._passing, return_exceptions=True)
+        await self._session.close()
         self._place.close()
 
     async def _cut(self) -> None:
@@ -210,7 +214,10 @@ class Link:
         work = self._pass_on(request, seen)
         if seen.call.watches:
             return await work  # it ends with its caller
-        return await asyncio.shield(asyncio.create_task(work))  # it goes on when its caller has died, as on a network
+        passing = asyncio.create_task(work)
+        self._passing.add(passing)
+        passing.add_done_callback(self._passing.discard)
+        return await asyncio.shield(passing)  # it goes on when its caller has died, as on a network
 
     def _note(self, request: web.BaseRequest, body: bytes) -> Seen:
         path, query = request.rel_url.raw_path, request.rel_url.raw_query_string
