@@ -264,7 +264,7 @@ READ = [
     ("cloud/calls.py", "{name} must be text; nothing was sent", "framed by a function"),
     (
         "engine/kube/ssh_keys.py",
-        "Key '{key}' of the {what} is empty. Put an OpenSSH public key there.",
+        "Key '{key}' of the Secret '{name}' in namespace '{namespace}' is empty. Put an OpenSSH public key there.",
         "with what an argument holds",
     ),
     ("cli/plugin/creating.py", "--vpc and --vpc-ref: a VM is in one VPC. Name one of them.", "through a function"),
@@ -314,6 +314,13 @@ NAMES_OF_TESTS = re.compile(r"\b(train|team|acme|lab|theirs|cloud-credential|tag
 @pytest.mark.parametrize("message", said(), ids=lambda item: f"{item.kind} {item.reason}")
 def test_no_name_of_the_tests_is_on_the_page(message):
     assert NAMES_OF_TESTS.findall(generic(message.words)) == []
+
+
+PYTHON = re.compile(r"' if \w|\bif \w+ else\b|\{[^{}]* or '|__|\{_|![rs]\}|\{\w+\['")
+
+
+def test_no_expression_of_the_code_is_on_the_page():
+    assert PYTHON.findall(PAGE.read_text(encoding="utf-8")) == []
 
 
 def test_the_page_of_all_messages_is_as_printed():

@@ -50,8 +50,17 @@ class Wire:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, Any], timeout: float = 30.0) -> Any:
-        """Run a coroutine in the loop from another thread, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
+        """Run a coroutine in the loop from another thread, and wait for it.
+
+        Raises:
+            RuntimeError: the loop has ended.
+        """
+        try:
+            running = asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError:
+            work.close()
+            raise
+        return running.result(timeout)
 
     def shut(self) -> None:
         """Forward nothing further (in the loop's thread)."""

@@ -32,6 +32,7 @@ _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
 _QUOTED = r"`\g<0>`"
+_CONVERSION = re.compile(r"\{(\w+)!r\}")  # in a text for ``str.format``
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
     "gpucloud": (
@@ -66,7 +67,7 @@ def page() -> str:
     for command, (folder, shown_by) in _PROGRAMS.items():
         parts += [f"### {command}", table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
     parts += ["## Lines of success", _DONE, table(("Message",), ((words,) for words in dict.fromkeys(_done())))]
-    return "\n\n".join(parts) + "\n"
+    return _CONVERSION.sub(r"'{\1}'", "\n\n".join(parts)) + "\n"
 
 
 def _events() -> Iterator[tuple[str, str]]:

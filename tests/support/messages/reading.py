@@ -86,17 +86,31 @@ def _covered(parts: list[list[str]]) -> list[str]:
 
 
 def _part(part: ast.expr, frame: Frame) -> list[str]:
-    """A part of an f-string: its words; what it is filled with, if that is a clause of ours; or a placeholder."""
+    """A part of an f-string: its words, or what it is filled with."""
     if isinstance(part, ast.Constant):
         return [part.value]
-    try:
-        found = [" ".join(text.split()) if text.strip() else text for text in _raw(part.value, frame)]
-    except UnreadableError:
-        found = []
-    clauses = [text for text in found if len(_OWN_WORDS.findall(re.sub(r"\{[^{}]*\}", "", text))) >= LEAST_WORDS]
-    constant = isinstance(part.value, ast.Name) and part.value.id.isupper() and found
-    texts = list(dict.fromkeys(_raw(part.value, frame))) if clauses or constant else [placeholder(part.value)]
+    texts = _filling(part.value, frame)
     return [f"'{text}'" for text in texts] if part.conversion == ord("r") else texts
+
+
+def _filling(node: ast.expr, frame: Frame) -> list[str]:
+    """What a part is filled with: each side of a choice, a clause of ours, or a placeholder."""
+    match node:
+        case ast.IfExp(body=body, orelse=other):
+            sides = [*_filling(body, frame), *_filling(other, frame)]
+            return sides if any(map(str.isalpha, "".join(sides))) else sides[-1:]  # signs between two sentences
+        case ast.BoolOp(values=values):
+            return [text for value in values for text in _filling(value, frame)]
+        case ast.Constant(value=str() as words):
+            return [words]
+    try:
+        texts = list(dict.fromkeys(_raw(node, frame)))
+    except UnreadableError:
+        texts = []
+    words = [re.sub(r"\{[^{}]*\}", "", " ".join(text.split())) for text in texts]
+    clauses = any(len(_OWN_WORDS.findall(text)) >= LEAST_WORDS for text in words)
+    constant = isinstance(node, ast.Name) and node.id.isupper()
+    return texts if texts and (clauses or constant or isinstance(node, ast.JoinedStr)) else [placeholder(node)]
 
 
 def _raw(node: ast.expr, frame: Frame) -> list[str]:
@@ -116,8 +130,13 @@ def placeholder(node: ast.expr) -> str:
         return placeholder(node.func.value)
     if _function_name(node) in _QUOTES | _FILTERS and node.args:
         return placeholder(node.args[0])
+    match node:
+        case ast.Attribute(value=value, attr="__name__"):
+            return placeholder(value)
+        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+            return f"{{{key}}}"
     name = ast.unparse(node).split("(")[0].rpartition(".")[2].strip("'\"")
-    return f"{{{name[:30] or '…'}}}"
+    return f"{{{name[:30].strip('_') or '…'}}}"
 
 
 def _attribute(node: ast.Attribute, frame: Frame) -> list[str]:
