@@ -177,7 +177,9 @@ class Settings(Value):
         30.0, description="how long to look for a VM after an unclear answer before ordering again"
     )
     install_tag: str = Field(
-        "", description="tag in the names of our VMs; made from the cluster's identity when empty", pattern=INSTALL_TAG
+        "",
+        description="tag in the names of the VMs that this operator creates; made from the cluster's identity when empty",
+        pattern=INSTALL_TAG,
     )
     ca_file: str = Field("", description="PEM file of the authority that signed the cloud's certificate")
     proxy: Annotated[str, AfterValidator(_proxy)] = Field("", description="URL of a proxy to the cloud", repr=False)

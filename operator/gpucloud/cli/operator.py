@@ -19,7 +19,7 @@ Exit code: 0 stopped by a signal, 1 it cannot start, or a restart is required
 
 examples:
   # Say what would be done, and do nothing
-  export GPUCLOUD_API_KEY_FILE=cloud.key
+  export GPUCLOUD_API_KEY_FILE=~/gpucloud-api-key
   gpucloud operator --endpoint default=https://cloud.example --observe-only
 
   # Serve two namespaces, and refuse the eleventh VM of either

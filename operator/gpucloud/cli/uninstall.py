@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
     parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")
     parser.epilog = (
-        f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} nothing of ours lives, "
-        f"{NOT_CLEAR} something does, or it cannot be known, {MISUSED} wrong usage."
+        f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} no object of the operator is "
+        f"left, {NOT_CLEAR} some are, or they could not be listed, {MISUSED} wrong usage."
     )
 
 
@@ -94,7 +94,9 @@ def _check(namespaces: Sequence[str]) -> None:
 
     for word in namespaces:
         if re.fullmatch(NAMESPACE, word) is None:
-            raise SettingsError(f"--namespace: {word!r} is no namespace; repeat the flag for several, or leave it out for all")
+            raise SettingsError(
+                f"--namespace: {word!r} is not the name of a namespace; repeat the flag for several, or leave it out for all"
+            )
 
 
 async def _left(args: argparse.Namespace) -> tuple[Left, ...]:

@@ -40,7 +40,7 @@ def read(call: Call[T], answer: Answer, redact: Redact) -> T:
     if not 200 <= answer.status < 300:
         raise _failure(answer, payload, redact)
     if isinstance(payload, Unreadable):
-        raise CloudError(ErrorKind.MALFORMED, "the answer is no JSON", status=answer.status)
+        raise CloudError(ErrorKind.MALFORMED, "the answer is not JSON", status=answer.status)
     if _announces_failure(payload):
         raise _failure(answer, payload, redact)
     return call.parse(_unwrap(payload))

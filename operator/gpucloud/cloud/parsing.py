@@ -28,7 +28,7 @@ def record_of(model: type[R]) -> Callable[[Any], R]:
         try:
             return model.model_validate(payload)
         except ValidationError:
-            problem = _malformed(f"the answer is no {model.__name__}")
+            problem = _malformed(f"the answer is not a {model.__name__}")
         raise problem  # outside the handler: the original error would carry the answer along
 
     return parse

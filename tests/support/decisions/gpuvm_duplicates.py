@@ -102,7 +102,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('true' is no time up to now): kubectl annotate",
+        says="To buy another ('true' is not a time up to now): kubectl annotate",
     ),
     "a time overrides a lookalike as well": Row(
         "else one command took back what the other one said",

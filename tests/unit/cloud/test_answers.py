@@ -229,8 +229,8 @@ ERRORS = [
     (raw(500, b'{"error": {"message": "cut o'), "SERVER", "cut o", True, "truncated JSON"),
     (raw(400, b"\xff\xfe\x00"), "INVALID", "", False, "no UTF-8"),
     (raw(500, b"[" * 100_000), "SERVER", "[[", True, "absurd nesting"),
-    (raw(200, b"<html>login page</html>"), "MALFORMED", "no JSON", True, "HTML at 200"),
-    (raw(202), "MALFORMED", "no JSON", True, "empty 2xx: accepted, perhaps"),
+    (raw(200, b"<html>login page</html>"), "MALFORMED", "not JSON", True, "HTML at 200"),
+    (raw(202), "MALFORMED", "not JSON", True, "empty 2xx: accepted, perhaps"),
     (raw(200, b"[1]"), "MALFORMED", "object", True, "a list for a record"),
     (
         plain({"error": {"message": "m", "details": "d", "validationErrors": [{"message": "v", "members": ["x"]}]}}, 400),

@@ -152,7 +152,7 @@ async def test_that_it_may_not_list_is_no_empty_list():
 async def test_an_answer_that_is_no_list_is_no_empty_list():
     """As of a proxy that asks for a login: the uninstall went on while VMs were there."""
     kube = UninstallClient(NoConnection, transport=Answering(200, ""))
-    with pytest.raises(NotDoneError, match="could not be listed: the answer is no list"):
+    with pytest.raises(NotDoneError, match="could not be listed: the answer is not a list"):
         await guard(kube).left()
 
 

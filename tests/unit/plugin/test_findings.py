@@ -394,4 +394,6 @@ UNREAD = [
 def test_what_could_not_be_read_for_another_reason_is_told_once(changes, count, why):
     found = of_rights(unread={"gpuvms": "it failed"}, **changes)
     assert len(found) == count, why
-    assert all("Ask: kubectl auth can-i list gpuvms --namespace=team" in finding.advice for finding in found)
+    assert all(
+        "Whether you may list them: kubectl auth can-i list gpuvms --namespace=team" in finding.advice for finding in found
+    )

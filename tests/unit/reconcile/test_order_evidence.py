@@ -284,7 +284,7 @@ def test_what_was_seen_to_be_the_same_once_may_change_later():
 @pytest.mark.parametrize("kind", [ErrorKind.MALFORMED, ErrorKind.TOO_LARGE])
 def test_a_2xx_answer_that_cannot_be_read_is_waited_for_as_an_acceptance(kind):
     """A 202 with rubbish in it, listings seven graces behind, and the object deleted: its VM outlived it."""
-    unread = answer(Refusal(kind, "the answer is no JSON", ambiguous=True))(at(S.INTENDED))
+    unread = answer(Refusal(kind, "the answer is not JSON", ambiguous=True))(at(S.INTENDED))
     assert unread.state is S.UNCLEAR
     assert look(missing(SINCE + 10 * GRACE - 1), MARKED)(unread).state is S.UNCLEAR
     assert look(missing(SINCE + 10 * GRACE), MARKED)(unread).state is S.REFUSED

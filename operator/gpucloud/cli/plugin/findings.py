@@ -112,7 +112,7 @@ def _rights(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "rights",
                 f"The {plural} could not be looked at: {why}",
-                f"This page leaves them out. Do you lack a right? Ask: {paste(f'kubectl auth can-i list {plural} {scope}')}",
+                f"They are not shown here. Whether you may list them: {paste(f'kubectl auth can-i list {plural} {scope}')}",
             )
 
 
@@ -184,8 +184,8 @@ def _deletions(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "deletion",
                 f"{item.key} has been in deletion for {ago(facts.now - item.deleting)}: {message(item)}",
-                "Wait, or do as the message says. Never remove the finalizer: what stands in the cloud would stay there and be "
-                "billed.",
+                "Wait, or do as the message says. Never remove the finalizer: what it stands for would stay in the cloud and "
+                "be billed.",
                 item.key,
             )
 

@@ -178,7 +178,7 @@ def leaders(facts: Facts) -> Iterator[Finding]:
                 Severity.ERROR,
                 "operator",
                 _silence(facts, lease),
-                "Do the operator's pods run? If that operator is gone for good, delete its Lease. "
+                "Check whether the operator's pods run. If that operator is gone for good, delete its Lease. "
                 "If the clock of this machine is wrong, correct it.",
             )
     if not facts.leases and next(unseen(facts), None) is None:

@@ -293,7 +293,7 @@ class KubeClient:
 def versioned(found: dict[str, Any]) -> dict[str, Any]:
     """Return the object if it has a resourceVersion, which the next write needs; else the answer is malformed."""
     if not (found.get("metadata") or {}).get("resourceVersion"):
-        raise KubeError(0, "Malformed", "the answer is no object")
+        raise KubeError(0, "Malformed", "the answer is not an object")
     return found
 
 
@@ -301,5 +301,5 @@ def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the objects of a list; an answer that is none is malformed, and proves nothing of what it does not name."""
     items = page.get("items", page)  # null when it is empty
     if items is not None and not isinstance(items, list):
-        raise KubeError(0, "Malformed", "the answer is no list")
+        raise KubeError(0, "Malformed", "the answer is not a list")
     return items or []

@@ -28,5 +28,5 @@ class DiscoveryClient(KubeClient):
     async def _discovered(self, path: str, kind: str, field: str) -> list[dict[str, Any]]:
         document = await self.call("GET", path)
         if document.get("kind") != kind:
-            raise KubeError(0, "Malformed", f"the answer at {path} is no {kind}")
+            raise KubeError(0, "Malformed", f"the answer at {path} is not of kind {kind}")
         return list(document.get(field) or ())

@@ -70,7 +70,7 @@ class KubeSender:
         if not 200 <= answer.status < 300:  # redirects are not followed, and their empty answers are no objects
             raise _refusal(answer, document or {}, path)
         if document is None:  # a proxy's page, or an answer cut short: a write may have been carried out
-            raise KubeError(0, "Malformed", f"{method} {path.split('?', maxsplit=1)[0]}: the answer is no object")
+            raise KubeError(0, "Malformed", f"{method} {path.split('?', maxsplit=1)[0]}: the answer is not an object")
         return document
 
     def _log_in(self) -> dict[str, str]:

@@ -57,7 +57,7 @@ def no_effect(f: VmFacts, *, own: bool) -> str:
     if not own:
         return f" ({value[:40]!r} is not 'true')"
     stamp = _stamp(f)
-    why = "lay ahead when it was set" if stamp.ahead else "is no time up to now"
+    why = "lay ahead when it was set" if stamp.ahead else "is not a time up to now"
     return f" ({value[:40]!r} {'is before this doubt began' if stamp.at else why})"
 
 

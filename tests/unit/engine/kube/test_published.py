@@ -152,5 +152,5 @@ async def test_an_answer_that_is_no_object_is_a_failure_of_the_withdrawal(kube, 
     """Only a failure counts towards the end of the wait for it."""
     kube.put("services", "train", UID)
     kube.objects = {path: {} for path in kube.objects}
-    with pytest.raises(KubeError, match="the answer is no object"):
+    with pytest.raises(KubeError, match="the answer is not an object"):
         await ours.remove("services", "train")

@@ -69,7 +69,7 @@ def items(what: str, page: Mapping[str, Any], marks: tuple[str, ...] = ("name",)
     """The objects of a list, each with these fields of its metadata.
 
     Raises:
-        UnansweredError: the answer is no list.
+        UnansweredError: the answer is not a list.
     """
     found = page.get("items", page)  # null when the list is empty
     if found is None:
