@@ -69,7 +69,7 @@ CASES = {
         "False/NotFound",
         (
             '"unheard-of" not found',
-            "spec.image.snapshot must name a snapshot in the VM's VPC and cluster",
+            "The snapshot must be in the VM's VPC and cluster",
             "Create what is missing",
         ),
     ),

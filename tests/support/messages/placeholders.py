@@ -51,7 +51,10 @@ _TEXTS = [
     (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
     (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),
     (r"\((\w+): (?:it is taken|quota)\.?\)", r"({reason}: {message})"),
+    (r"'The \w+ \"[^\"]*\" was not found'", '"{words of the cloud}"'),
     # Values.
+    (r"(Configurations offered|Resource pools seen|Images in use|VPCs seen): .*?\.(?= [A-Z])", r"\1: {names}."),
+    (r"(Clusters that offer '[^']*'): [^.]*\.", r"\1: {clusters}."),
     (r"\b20\d\d-\d\d-\d\dT[\d:]+Z", "{time}"),
     (r"\b\d+\.\d\d dollars", "{price} dollars"),
     (r"costs \d+\.\d\d\b", "costs {price}"),

@@ -59,9 +59,9 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     snapshot = image.snapshot if image else None
     if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
         if known.is_object:
-            yield f"GpuSnapshot {snapshot!r} belongs in spec.image.snapshotRef.name, not in spec.image.snapshot."
+            yield f"Name GpuSnapshot {snapshot!r} in spec.image.snapshotRef.name."
             return
-        yield "spec.image.snapshot must name a snapshot in the VM's VPC and cluster."
+        yield "The snapshot must be in the VM's VPC and cluster."
         yield suggestion(snapshot, known.snapshots, "snapshot").lstrip()
 
 
