@@ -56,7 +56,7 @@ READ = [  # not the report, which also tells of names in the tests
     *(ROOT / "docs" / "explanation").glob("*.md"),
     *(ROOT / "docs" / "adr").glob("*.md"),
     *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in {".md", ".yaml", ".json", ".txt"}),
-    ROOT / "README.md",
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
 ]
 
 

@@ -12,7 +12,7 @@ from prose.obtain import obtain_vale, say
 
 ROOT = Path(__file__).parents[2]
 CONFIG = Path(__file__).with_name("vale.ini")
-PAGES = ("README.md", "CONTRIBUTING.md", "docs", "deploy")
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy")
 
 
 def main() -> int:
