@@ -46,6 +46,17 @@ def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, co
         ("Running", {}, "Wait for it:\nkubectl gpucloud wait gvm/train --namespace=team\n"),
         (
             "Running",
+            {
+                "observedGeneration": 2,
+                "conditions": [
+                    {"type": word, "status": value, "reason": "Rejected", "message": "No."}
+                    for word, value in (("Ready", "False"), ("Stalled", "True"))
+                ],
+            },
+            "Do what its status says:\nkubectl gpucloud status gvm/train --namespace=team\n",
+        ),
+        (
+            "Running",
             {"privateIp": "10.0.0.2"},
             "From inside its VPC use:\nkubectl gpucloud ssh gvm/train --private --namespace=team\n",
         ),

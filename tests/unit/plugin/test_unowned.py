@@ -48,9 +48,17 @@ def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, cou
     rows, words = out.split("\n\n")
     shown = [line for name in vms for line in (f"GpuVM/{name}  ONLINE  $2.05/h", "  cluster Msc1, VPC acme, made for train")]
     assert (code, rows.splitlines()) == (3, shown), why
-    assert all(len(line) <= 80 for line in out.splitlines()), why
-    said = f"{count} This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt"
-    assert " ".join(words.split()).startswith(said), why
+    told, commands = (
+        [line for line in words.splitlines() if line.startswith("kubectl ") is is_command] for is_command in (False, True)
+    )
+    assert all(len(line) <= 80 for line in told), why
+    assert " ".join(told).startswith(f"{count} This command destroys nothing, and an orphan may be billed"), why
+    assert commands == [
+        f"kubectl gpucloud adopt {OURS} --apply",
+        f"kubectl gpucloud wait gvm/{OURS}",
+        f"kubectl patch gvm {OURS} --type=merge --patch='{verb.DESTROY}'",
+        f"kubectl delete gvm {OURS}",
+    ], why
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> Plugin
     there = f"{key} exists already in namespace {key.namespace!r}"
     if found is not None and lost.stands_for(found, sent):
         return PluginError(
-            f"{there}, just as it was sent now: an earlier call may have made it, so nothing is to be made.",
+            f"{there}, just as it was sent now: an earlier call may have made it. Nothing is left to do.",
             do=f"See it: {key.command('status')}",
         )
     return PluginError(f"{there}.", do=f"Choose another name, or see what is there: {key.command('status')}")

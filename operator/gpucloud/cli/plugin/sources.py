@@ -124,7 +124,8 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[D
         PluginError: there is a way, but what stands on it cannot be used.
     """
     if account is None:
-        return None, "the namespace has no GpuCloudAccount, and only the operator can read its own credential"
+        without = "the namespace has no GpuCloudAccount (docs/how-to/account.md makes one)"
+        return None, f"{without}, and only the operator can read its own credential"
     chosen = _settings(cloud.endpoint)
     name = account.spec.get("endpoint") or account.text("endpoint")
     if chosen is None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC
+from gpucloud.cli.plugin.naming import object_name
+from gpucloud.cli.plugin.objects import KINDS, SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.show import Output
@@ -18,16 +20,16 @@ from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.leftover import Leftover
     from gpucloud.cli.plugin.options import CloudOptions
 
 NAMES = "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'"
 LISTED = (VM, VPC, SNAPSHOT)
-ADVICE = (
-    "This command destroys nothing, and an orphan may be billed. To destroy or keep one: kubectl gpucloud adopt NAME --apply; "
-    "to destroy it, then wait for Ready, set spec.deletion.policy to Delete and delete that object. See docs/how-to/orphans.md."
-)
+DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
 
 
 def orphans(
@@ -55,10 +57,23 @@ def orphans(
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
         show.document(document, output)
     elif left:
-        show.lines([*lines(left), Line(""), Line(f"{plural(len(left), 'orphan')}. {ADVICE}")])
+        show.lines([*lines(left), Line(""), *_advice(left)])
     else:
         print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
+
+
+def _advice(left: Sequence[Leftover]) -> Iterator[Line]:
+    """What to do about the first one; the others go the same way."""
+    first, kind = left[0], KINDS[left[0].kind]
+    name = object_name(first.name)
+    yield Line(
+        f"{plural(len(left), 'orphan')}. This command destroys nothing, and an orphan may be billed: docs/how-to/orphans.md"
+    )
+    yield Line(f"To keep {first.kind}/{first.name}: {paste(f'kubectl gpucloud adopt {quote(first.name)} --apply')}")
+    yield Line(f"To destroy it, adopt it first, and then: {paste(f'kubectl gpucloud wait {kind.short}/{name}')}")
+    yield Line(paste(f"kubectl patch {kind.short} {name} --type=merge --patch='{DESTROY}'"))
+    yield Line(paste(f"kubectl delete {kind.short} {name}"))
 
 
 def _tag(here: Cluster) -> str:

@@ -68,4 +68,6 @@ def _way_out(item: Thing, *, private: bool) -> str:
         return f"Start it: {item.key.command('start', '--wait')}"
     if standing(item) is Standing.READY and not private and item.text("privateIp"):
         return f"From inside its VPC use: {item.key.command('ssh', '--private')}"
+    if standing(item) is Standing.STALLED:
+        return f"Do what its status says: {item.key.command('status')}"
     return f"Wait for it: {item.key.command('wait')}"
