@@ -75,7 +75,8 @@ def obtain_binaries(
         ControlPlaneError: the last way failed too, or the only one that was allowed.
     """
     for reason in facts.rejected:
-        say(f"{reason} {ANOTHER}")
+        say(reason)
+        say(ANOTHER)
     cache_only = facts.forced in {Way.DOWNLOAD, Way.BUILD}
     if Way.ASSETS in order:
         found = find_binaries(needed, environ, cache_only=cache_only)

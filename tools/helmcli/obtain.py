@@ -34,7 +34,8 @@ def obtain_helm(environ: Mapping[str, str]) -> Path:
     on_path = shutil.which(NAME, path=environ.get("PATH", ""))
     if on_path is not None:
         if why := why_unfit(says(on_path, "version", "--short")):
-            say(f"helm on PATH is not used here: {why}. {ANOTHER}")
+            say(f"helm on PATH is not used here: {why}.")
+            say(ANOTHER)
         else:
             return Path(on_path)
     folder = cached(environ)

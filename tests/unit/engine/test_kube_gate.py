@@ -146,7 +146,7 @@ async def test_an_answer_without_a_version_proves_nothing(server, kube_of, answe
     """Whoever took it for a Lease could later overwrite another's without a guard."""
     server.answer = answer
     for ask in (lambda kube: kube.lease("team", "it"), lambda kube: kube.replace_lease(LEASE)):
-        with pytest.raises(KubeError, match="no object"):
+        with pytest.raises(KubeError, match="not an object"):
             await ask(kube_of())
 
 

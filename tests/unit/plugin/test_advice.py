@@ -85,7 +85,7 @@ RELEASE = "The brake holds this deletion. Release it: kubectl annotate namespace
 WORDS = [
     (("status",), "kubectl annotate --context=fake namespace team", "a message of the operator"),
     (("status", "gvm/nobody"), "\nkubectl get --context=fake gvm -A\n", "an error"),
-    (("ssh", "held"), "kubectl gpucloud wait --context=fake gvm/held --namespace=team", "advice to wait"),
+    (("ssh", "held"), "kubectl gpucloud status --context=fake gvm/held --namespace=team", "advice to look"),
     (("wait", "held"), "kubectl annotate --context=fake namespace team", "the outcome of a wait"),
     (("doctor",), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a finding"),
     (("doctor", "-o", "json"), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "the same for programs"),

@@ -54,10 +54,10 @@ def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, cou
     assert all(len(line) <= 80 for line in told), why
     assert " ".join(told).startswith(f"{count} This command destroys nothing, and an orphan may be billed"), why
     assert commands == [
-        f"kubectl gpucloud adopt {OURS} --apply",
-        f"kubectl gpucloud wait gvm/{OURS}",
-        f"kubectl patch gvm {OURS} --type=merge --patch='{verb.DESTROY}'",
-        f"kubectl delete gvm {OURS}",
+        f"kubectl gpucloud adopt {OURS} --apply --namespace=team",
+        f"kubectl gpucloud wait gvm/{OURS} --namespace=team",
+        f"kubectl patch gvm {OURS} --namespace=team --type=merge --patch='{verb.DESTROY}'",
+        f"kubectl delete gvm {OURS} --namespace=team",
     ], why
 
 

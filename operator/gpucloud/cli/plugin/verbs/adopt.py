@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpucloud.cli.plugin import adopting, creating, show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.verbs.cloud import complete, source_of
@@ -93,7 +93,7 @@ def adopt(
     """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
     kind, called = target(name, others=True)
     if kind == HOST:
-        command = paste(f"kubectl gpucloud export --kind={KINDS[HOST].short}")
+        command = paste("kubectl gpucloud export --kind=ghost")
         what = "a GpuHost adopts nothing: it observes a host that is allocated already."
         raise PluginError(what, ExitCode.MISUSED, do=f"See the manifests: {command}")
     if kind not in adopting.NOUNS:

@@ -57,23 +57,25 @@ def orphans(
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
         show.document(document, output)
     elif left:
-        show.lines([*lines(left), Line(""), *_advice(left)])
+        show.lines([*lines(left), Line(""), *_advice(left, here.namespace)])
     else:
         print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 
-def _advice(left: Sequence[Leftover]) -> Iterator[Line]:
-    """What to do about the first one; the others go the same way."""
+def _advice(left: Sequence[Leftover], namespace: str) -> Iterator[Line]:
+    """What to do about the first one, by an object in this namespace; the others go the same way."""
     first, kind = left[0], KINDS[left[0].kind]
-    name = object_name(first.name)
+    name, patch = object_name(first.name), f"--type=merge --patch='{DESTROY}'"
+    adopt = f"kubectl gpucloud adopt {quote(first.name)} --apply --namespace={namespace}"
+    wait = f"kubectl gpucloud wait {kind.short}/{name} --namespace={namespace}"
     yield Line(
         f"{plural(len(left), 'orphan')}. This command destroys nothing, and an orphan may be billed: docs/how-to/orphans.md"
     )
-    yield Line(f"To keep {first.kind}/{first.name}: {paste(f'kubectl gpucloud adopt {quote(first.name)} --apply')}")
-    yield Line(f"To destroy it, adopt it first, and then: {paste(f'kubectl gpucloud wait {kind.short}/{name}')}")
-    yield Line(paste(f"kubectl patch {kind.short} {name} --type=merge --patch='{DESTROY}'"))
-    yield Line(paste(f"kubectl delete {kind.short} {name}"))
+    yield Line(f"To keep {first.kind}/{first.name}: {paste(adopt)}")
+    yield Line(f"To destroy it, adopt it first, and then: {paste(wait)}")
+    yield Line(paste(f"kubectl patch {kind.short} {name} --namespace={namespace} {patch}"))
+    yield Line(paste(f"kubectl delete {kind.short} {name} --namespace={namespace}"))
 
 
 def _tag(here: Cluster) -> str:
