@@ -109,8 +109,8 @@ def test_a_repeat_is_not_told_to_choose_another_name(api, create):
     code, _, err = create()
     assert (code, made(api, "gpuvms"), "another name" in err) == (1, ["new"], False)
     assert (
-        "GpuVM/new exists already in namespace 'team', just as it was sent now: an earlier call may have made it, so nothing "
-        f"is to be made.\nSee it:\n{STATUS.format('gvm/new')}\n" in err
+        "GpuVM/new exists already in namespace 'team', just as it was sent now: an earlier call may have made it. Nothing "
+        f"is left to do.\nSee it:\n{STATUS.format('gvm/new')}\n" in err
     )
 
 
