@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from support.messages.sources import Text
 
 _ABOUT = """\
-Printed from the code and its tables of decisions by `make messages`; not to be edited. A test judges each that reports no
-success: it says what is the case, and what to do or what happens next. What the reasons mean: [status.md](status.md). What to
-do, step by step: [troubleshooting.md](../how-to/troubleshooting.md)."""
+Printed from the code and its tables of decisions by `make messages`; not to be edited. A message of a condition that no row of
+these tables brings is not here. A test judges each that reports no success: it says what is the case, and what to do or what
+happens next. What the reasons mean: [status.md](status.md). What to do, step by step:
+[troubleshooting.md](../how-to/troubleshooting.md)."""
 _FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
 _PARTS = (
     "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."

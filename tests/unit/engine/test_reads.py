@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import HostRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.manager import reads
 
@@ -58,6 +58,24 @@ async def test_what_a_listing_lacks_is_told(listing, shown, told):
 async def test_hosts_are_listed_where_they_are_asked_for(more, shown, why):
     (here,) = (await reads.records(Client(Listing(())), **more)).clusters
     assert (None if here.hosts is None else [item.id for item in here.hosts]) == shown, why
+
+
+@pytest.mark.parametrize(
+    ("kind", "hosts", "failures", "why"),
+    [
+        (ErrorKind.FORBIDDEN, None, (), "a credential that was made for VMs has no other fault"),
+        (ErrorKind.SERVER, (), ("the hosts in cluster 'Msc1' cannot be listed: no",), "there may be some"),
+    ],
+)
+async def test_a_credential_that_may_not_list_hosts_is_no_failure(kind, hosts, failures, why):
+    client = Client(Listing(()))
+
+    async def refuse(*, cluster):  # noqa: ARG001
+        raise CloudError(kind, "no")
+
+    client.get_hosts = refuse
+    found = await reads.records(client, hosts=True)
+    assert (found.clusters[0].hosts, found.failures) == (hosts, failures), why
 
 
 async def test_an_empty_list_of_clusters_does_not_pass_for_an_empty_cloud():

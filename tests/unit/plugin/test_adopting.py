@@ -185,12 +185,12 @@ def test_one_is_chosen_by_kind_name_and_place():
 class Source:
     """What an account sees: one VM, one VPC and one host in one cluster."""
 
-    def __init__(self, **vm):
-        self.vm = vm
+    def __init__(self, *, permits_hosts=True, **vm):
+        self.permits_hosts, self.vm = permits_hosts, vm
 
     def records(self, *, hosts=False):
         vms = (a_vm("old-trainer", **self.vm),)
-        metal = (HostRecord(id="bm-1"),) if hosts else None
+        metal = (HostRecord(id="bm-1"),) if hosts and self.permits_hosts else None
         return Records(clusters=(ClusterRecords(cluster="Msc1", vms=vms, vpcs=(VpcRecord(name="old"),), hosts=metal),))
 
 
@@ -258,6 +258,30 @@ def test_hosts_are_exported_with_the_rest_or_alone(plugin, monkeypatch, words, k
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     code, out, err = plugin("export", *words)
     assert (code, {item["kind"] for item in yaml.safe_load_all(out)}, err) == (0, kinds, ""), why
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "why"),
+    [
+        ((), (0, {"GpuVM", "GpuVpc"}, True), "a key that was made for VMs has no other fault"),
+        (("--kind", "ghost"), (1, set(), True), "nothing of what was asked for could be looked at"),
+        (("--kind", "gvm"), (0, {"GpuVM"}, False), "hosts were not asked for"),
+    ],
+)
+def test_a_credential_that_may_not_list_hosts_exports_the_rest(plugin, monkeypatch, words, expected, why):
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source(permits_hosts=False))
+    code, out, err = plugin("export", *words)
+    assert (code, {item["kind"] for item in yaml.safe_load_all(out) if item}, adopt.NO_HOSTS in err) == expected, why
+
+
+def test_what_is_adopted_is_answered_with_how_to_have_it_destroyed(api, plugin, monkeypatch):
+    """By the name that its object got, which is another one where the first is taken."""
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source(status="ONLINE"))
+    api.add(a_body("GpuVM", "old-trainer", spec={"cluster": "Msc1", "vmName": "another"}))
+    code, out, _ = plugin("adopt", "gvm/old-trainer", "--apply")
+    ((_, made),) = api.changed("POST")
+    assert (code, made["metadata"]["name"]) == (0, "old-trainer-msc1")
+    assert "kubectl patch gvm old-trainer-msc1 --namespace=team --type=merge" in out
 
 
 def test_a_host_that_has_an_object_is_not_exported(api, plugin, monkeypatch):

@@ -48,17 +48,20 @@ def test_orphans_fit_a_terminal_of_80_columns(api, plugin, monkeypatch, vms, cou
     rows, words = out.split("\n\n")
     shown = [line for name in vms for line in (f"GpuVM/{name}  ONLINE  $2.05/h", "  cluster Msc1, VPC acme, made for train")]
     assert (code, rows.splitlines()) == (3, shown), why
-    told, commands = (
-        [line for line in words.splitlines() if line.startswith("kubectl ") is is_command] for is_command in (False, True)
-    )
+    commands = [line for line in words.splitlines() if line.startswith("kubectl ")]
+    told = [line for line in words.splitlines() if line not in commands]
     assert all(len(line) <= 80 for line in told), why
-    assert " ".join(told).startswith(f"{count} This command destroys nothing, and an orphan may be billed"), why
-    assert commands == [
-        f"kubectl gpucloud adopt {OURS} --apply --namespace=team",
-        f"kubectl gpucloud wait gvm/{OURS} --namespace=team",
-        f"kubectl patch gvm {OURS} --namespace=team --type=merge --patch='{verb.DESTROY}'",
-        f"kubectl delete gvm {OURS} --namespace=team",
-    ], why
+    assert told[0] == f"{count} This command destroys nothing, and an orphan may be billed.", why
+    assert commands == [f"kubectl gpucloud adopt gvm/{OURS} --cluster=Msc1 --vpc=acme --apply --namespace=team"], why
+
+
+def test_an_orphan_is_adopted_as_what_it_is_by_the_way_it_was_seen(api, plugin, monkeypatch):
+    """A snapshot, through the account and the endpoint that were given."""
+    api.add(a_body("GpuCloudAccount", "lab"))
+    monkeypatch.setattr(verb, "source_of", lambda *_: Source(seen(snapshots=[OURS])))
+    _, out, _ = plugin("orphans", "--install-tag", TAG, "--account", "lab", "--endpoint", "https://cloud.example/api")
+    through = "--account=lab --endpoint=https://cloud.example/api --namespace=team"
+    assert f"kubectl gpucloud adopt gsnap/{OURS} --cluster=Msc1 --vpc=acme --apply {through}\n" in out
 
 
 @pytest.mark.parametrize(

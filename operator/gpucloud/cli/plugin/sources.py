@@ -124,7 +124,7 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[D
         PluginError: there is a way, but what stands on it cannot be used.
     """
     if account is None:
-        without = "the namespace has no GpuCloudAccount (docs/how-to/account.md makes one)"
+        without = "the namespace has no GpuCloudAccount (docs/how-to/account.md shows how to make one)"
         return None, f"{without}, and only the operator can read its own credential"
     chosen = _settings(cloud.endpoint)
     name = account.spec.get("endpoint") or account.text("endpoint")

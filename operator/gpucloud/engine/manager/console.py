@@ -170,7 +170,9 @@ class Console:
                 f"there is no GpuCloudAccount {name!r} in namespace {namespace!r} that the operator can read: {NAME_ANOTHER}",
             )
         await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
-        return _document(await reads.records(_account_client(deps, namespace, name), hosts=reads.HOSTS in request.query))
+        return _document(
+            await reads.records(_account_client(deps, namespace, name), hosts=request.query.get(reads.HOSTS) == "true")
+        )
 
     async def _permit(self, request: web.Request, right: Right) -> None:
         """Refuse a user whom the apiserver does not know, or who lacks the right in the namespace."""

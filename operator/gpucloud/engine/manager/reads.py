@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from gpucloud.cloud.errors import CloudError
+from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import (
     AvailabilityRecord,
     ConfigurationRecord,
@@ -45,7 +45,7 @@ class ClusterRecords(_Answer):
     vms: tuple[VmRecord, ...] = ()
     snapshots: tuple[SnapshotRecord, ...] = ()
     vpcs: tuple[VpcRecord, ...] = ()
-    hosts: tuple[HostRecord, ...] | None = None  # None: not listed, as by an operator that lists none for anybody
+    hosts: tuple[HostRecord, ...] | None = None  # None: not listed
 
 
 class Records(_Answer):
@@ -79,6 +79,8 @@ async def offers(client: CloudReader, cluster: str = "") -> Offers:
 async def records(client: CloudReader, *, hosts: bool = False) -> Records:
     """List VMs, snapshots and VPCs in every cluster of the credential, and bare metal hosts where they are asked for.
 
+    That a credential may not list hosts is no failure: one that was made for VMs may not. They are None then.
+
     Raises:
         CloudError: the clusters cannot be listed.
     """
@@ -90,10 +92,9 @@ async def records(client: CloudReader, *, hosts: bool = False) -> Records:
             "snapshots": client.get_snapshots,
             "vpcs": client.get_vpcs,
         }
-        if hosts:
-            lists["hosts"] = client.get_hosts
         seen = {what: await _listed(what, ask, cluster, failures) for what, ask in lists.items()}
-        clusters.append(ClusterRecords(cluster=cluster, **seen))
+        metal = await _hosts(client, cluster, failures) if hosts else None
+        clusters.append(ClusterRecords(cluster=cluster, hosts=metal, **seen))
     offered = await _configurations(client)
     return Records(clusters=tuple(clusters), prices=prices(offered), configurations=names(offered), failures=tuple(failures))
 
@@ -106,12 +107,32 @@ async def _configurations(client: CloudReader) -> tuple[ConfigurationRecord, ...
         return ()
 
 
+async def _hosts(client: CloudReader, cluster: str, failures: list[str]) -> tuple[HostRecord, ...] | None:
+    try:
+        listing = await client.get_hosts(cluster=cluster)
+    except CloudError as error:
+        if error.kind is ErrorKind.FORBIDDEN:
+            return None
+        failures.append(_unlisted(HOSTS, cluster, error))
+        return ()
+    return _checked(HOSTS, listing, cluster, failures)
+
+
 async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluster: str, failures: list[str]) -> tuple[Any, ...]:
     try:
         listing = await ask(cluster=cluster)
     except CloudError as error:
-        failures.append(f"the {what} in cluster {cluster!r} cannot be listed: {error.message}")
+        failures.append(_unlisted(what, cluster, error))
         return ()
+    return _checked(what, listing, cluster, failures)
+
+
+def _unlisted(what: str, cluster: str, error: CloudError) -> str:
+    return f"the {what} in cluster {cluster!r} cannot be listed: {error.message}"
+
+
+def _checked(what: str, listing: Listing[Any], cluster: str, failures: list[str]) -> tuple[Any, ...]:
+    """Return the records of this cluster; note what the listing may lack."""
     if not listing.complete:
         why = listing.flaw or "some records cannot be told apart"
         failures.append(f"the list of the {what} in cluster {cluster!r} is incomplete: {why}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cli.plugin import adopting, creating, show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import complete, source_of
+from gpucloud.cli.plugin.verbs.cloud import command_again, complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.spelling import nearest, question
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.engine.manager.reads import Records
+
+DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
+NO_HOSTS = "bare metal hosts are left out: the credential may not list them, or the operator is older than this plugin."
 
 
 class _AccountView(NamedTuple):
@@ -58,7 +61,8 @@ def export(
         what = f"a {wanted} has no resource in the cloud to export."
         raise PluginError(what, ExitCode.MISUSED, do="Choose one with --kind: gvm, gsnap, gvpc or ghost.")
     here = cluster(at)
-    view = _look(here, cloud, at.namespace, hosts=wanted in {"", HOST})
+    hosts = wanted in {"", HOST}
+    view = _look(here, cloud, at.namespace, hosts=hosts)
     place = creating.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
     left = [
         (item, record)
@@ -77,7 +81,11 @@ def export(
         if not left:
             where = f" in cluster {place}" if place else ""
             show.tell(f"everything that the account sees{where} has an object.")
-    return complete(view.records.failures, ExitCode.OK)
+    code = ExitCode.OK
+    if hosts and any(one.hosts is None for one in view.records.clusters):
+        show.tell(NO_HOSTS)
+        code = ExitCode.FAILED if wanted else code
+    return complete(view.records.failures, code)
 
 
 def adopt(
@@ -104,10 +112,10 @@ def adopt(
     view = _look(here, cloud, at.namespace)
     found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
-        raise _which(kind, called, found) if found else _none(kind, called, view.left, _export_command(here, cloud))
+        raise _which(kind, called, found) if found else _none(kind, called, view.left, command_again(here, cloud, "export"))
     objects, refused = view.manifests(here, found)
     for _, why in refused:
-        command = _export_command(here, cloud)
+        command = command_again(here, cloud, "export")
         raise PluginError(
             f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.", do=f"See what else can be adopted: {command}"
         )
@@ -116,7 +124,9 @@ def adopt(
         show.document(manifest, output)
         return ExitCode.OK
     made = here.create(Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
-    print(f"{made.key}: created; it adopts the {adopting.NOUNS[kind]} {called!r}, which stays when the object is deleted")
+    print(f"{made.key}: created; it adopts the {adopting.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
+    patch = f"kubectl patch {KINDS[kind].short} {made.key.name} --namespace={here.namespace} --type=merge --patch='{DESTROY}'"
+    show.lines([Line(f"To have it destroyed with the object: {paste(patch)}")])
     return ExitCode.OK
 
 
@@ -134,13 +144,6 @@ def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) ->
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
         do=f"See all of these: {export_command} -- and the objects: {paste('kubectl gpucloud status -A')}",
     )
-
-
-def _export_command(here: Cluster, cloud: CloudOptions) -> str:
-    """The command that prints all that can be adopted, through the same account and endpoints."""
-    account = [f"--account={cloud.account}"] if cloud.account else []
-    options = [*account, *(f"--endpoint={one}" for one in cloud.endpoint), f"--namespace={here.namespace}"]
-    return paste(shlex.join(["kubectl", "gpucloud", "export", *options]))
 
 
 def _place(item: Leftover) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import creating, offering, show, watching
@@ -132,6 +133,13 @@ def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Sour
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
     key = World.of((item, *here.things(item.key.namespace, (ACCOUNT,)))).account(item)
     return None if key is None else here.need(key)
+
+
+def command_again(here: Cluster, cloud: CloudOptions, *words: str) -> str:
+    """A command of the plugin that asks the cloud through the same account and endpoints, to paste."""
+    account = [f"--account={cloud.account}"] if cloud.account else []
+    options = [*account, *(f"--endpoint={one}" for one in cloud.endpoint), f"--namespace={here.namespace}"]
+    return paste(shlex.join(["kubectl", "gpucloud", *words, *options]))
 
 
 def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show, unowned
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.naming import object_name
 from gpucloud.cli.plugin.objects import KINDS, SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import complete, source_of
+from gpucloud.cli.plugin.verbs.cloud import command_again, complete, source_of
 from gpucloud.cli.plugin.verbs.shared import cluster
 from gpucloud.reconcile.naming import installation_tag
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 NAMES = "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'"
 LISTED = (VM, VPC, SNAPSHOT)
-DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
 
 
 def orphans(
@@ -57,25 +54,20 @@ def orphans(
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
         show.document(document, output)
     elif left:
-        show.lines([*lines(left), Line(""), *_advice(left, here.namespace)])
+        show.lines([*lines(left), Line(""), *_advice(here, cloud, left)])
     else:
         print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 
-def _advice(left: Sequence[Leftover], namespace: str) -> Iterator[Line]:
-    """What to do about the first one, by an object in this namespace; the others go the same way."""
-    first, kind = left[0], KINDS[left[0].kind]
-    name, patch = object_name(first.name), f"--type=merge --patch='{DESTROY}'"
-    adopt = f"kubectl gpucloud adopt {quote(first.name)} --apply --namespace={namespace}"
-    wait = f"kubectl gpucloud wait {kind.short}/{name} --namespace={namespace}"
-    yield Line(
-        f"{plural(len(left), 'orphan')}. This command destroys nothing, and an orphan may be billed: docs/how-to/orphans.md"
-    )
-    yield Line(f"To keep {first.kind}/{first.name}: {paste(adopt)}")
-    yield Line(f"To destroy it, adopt it first, and then: {paste(wait)}")
-    yield Line(paste(f"kubectl patch {kind.short} {name} --namespace={namespace} {patch}"))
-    yield Line(paste(f"kubectl delete {kind.short} {name} --namespace={namespace}"))
+def _advice(here: Cluster, cloud: CloudOptions, left: Sequence[Leftover]) -> Iterator[Line]:
+    """What to do about the first one; the others go the same way. What its object is called, ``adopt`` says."""
+    first = left[0]
+    place = [f"--cluster={first.cluster}", *([f"--vpc={first.vpc}"] if first.vpc else [])]
+    adopt = command_again(here, cloud, "adopt", f"{KINDS[first.kind].short}/{first.name}", *place, "--apply")
+    yield Line(f"{plural(len(left), 'orphan')}. This command destroys nothing, and an orphan may be billed.")
+    yield Line("How to keep or destroy one: docs/how-to/orphans.md")
+    yield Line(f"It begins with an object that adopts it: {adopt}")
 
 
 def _tag(here: Cluster) -> str:
