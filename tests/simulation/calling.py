@@ -223,9 +223,8 @@ class Calling:
 
     def _is_unusable(self, life: Life, field: str, needed: Life) -> bool:
         """Whether a needed object is in another cluster or tenant, of another account, made from this one, or recreated."""
-        ordered = (needed.status.get("order") or {}).get(
-            "cluster"
-        )  # a snapshot is where its VM is, whatever alternative that took
+        # A snapshot is where its VM is, whatever alternative that took.
+        ordered = (needed.status.get("order") or {}).get("cluster")
         places = (life.spec.get("cluster"), needed.spec.get("cluster") or ordered)
         accounts = [(one.spec.get("accountRef") or {}).get("name", "default") for one in (life, needed)]
         vpc, elsewhere = (life.status.get("order") or {}).get("vpc"), needed.status.get("tenancy") not in {None, TENANT}

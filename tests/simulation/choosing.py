@@ -28,9 +28,7 @@ class Choosing:
         self._asked: dict[str, list[Any]] = {}  # by UID: what its spec last said of offers
         self._edited_at: dict[str, float] = {}  # by UID
         self._named: dict[str, set[str]] = {}  # by UID: the clusters that it names now
-        self._named_before: dict[
-            str, set[str]
-        ] = {}  # by UID: those that it named before the last edit of what it says of offers
+        self._named_before: dict[str, set[str]] = {}  # by UID: those from before the last edit of what it says of offers
         self._refused_otherwise: set[str] = set()  # UIDs whose own configuration was refused, and not for want of capacity
 
     def committed(self, life: Life) -> None:

@@ -245,7 +245,9 @@ class Rates:
                 self._compare(process, done)
 
     def _compare(self, process: Process, done: _Sample) -> None:
-        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes + PASSES_A_LOOK * done.looks)
+        waiting = sum(map(self._has_waited, self._world.judge.books.standing()))
+        allowed = done.objects * (PASSES_A_MINUTE * done.at / 60.0 + PASSES_A_CAUSE * done.causes)
+        allowed += waiting * PASSES_A_LOOK * done.looks
         if done.passes > allowed:
             words = f"{done.passes:g} reconciles of {done.objects} objects in {done.at:.0f} s, with {done.causes} causes"
             self._world.judge.found("hot passes", f"{process.name}: {words}")

@@ -30,7 +30,7 @@ class Obtained:
     how: str
 
 
-ANOTHER = "Another one is used: there is nothing to do."
+OTHERS = "Others are looked for: there is nothing to do."
 
 
 def say(text: str) -> None:
@@ -76,7 +76,8 @@ def obtain_binaries(
     """
     for reason in facts.rejected:
         say(reason)
-        say(ANOTHER)
+    if facts.rejected:
+        say(OTHERS)
     cache_only = facts.forced in {Way.DOWNLOAD, Way.BUILD}
     if Way.ASSETS in order:
         found = find_binaries(needed, environ, cache_only=cache_only)

@@ -25,7 +25,7 @@ To try:
   kubectl gpucloud start worker --wait
   kubectl gpucloud offers --available
 
-Delete all of it in one go. Then ask the cloud whether it has a VM or a snapshot left:
+Delete all of it in one go. Then ask the cloud whether a VM or snapshot of the operator is left:
 
   kubectl delete gpucloud --all
   GPUCLOUD_API_KEY_FILE={key} gpucloud orphans --endpoint default={cloud}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from controlplane import cache
 from controlplane.gobuild import build
-from controlplane.obtain import ANOTHER
+from controlplane.obtain import OTHERS
 from controlplane.surroundings import says
 from controlplane.versions import HELM, minor_version, platform_name
 
@@ -35,7 +35,7 @@ def obtain_helm(environ: Mapping[str, str]) -> Path:
     if on_path is not None:
         if why := why_unfit(says(on_path, "version", "--short")):
             say(f"helm on PATH is not used here: {why}.")
-            say(ANOTHER)
+            say(OTHERS)
         else:
             return Path(on_path)
     folder = cached(environ)

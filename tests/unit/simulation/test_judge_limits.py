@@ -170,12 +170,16 @@ def test_reconciles_have_a_cause(courts, passes, causes, found):
     assert it.oracles == found
 
 
-@pytest.mark.parametrize(("looks", "found"), [(24, []), (4, ["hot passes"])])
-def test_who_waits_for_capacity_reconciles_for_each_look_at_what_is_free(courts, looks, found):
+@pytest.mark.parametrize(
+    ("told", "looks", "found"), [("refused", 24, []), ("refused", 4, ["hot passes"]), ("accepted", 24, ["hot passes"])]
+)
+def test_who_waits_for_capacity_reconciles_for_each_look_at_what_is_free(courts, told, looks, found):
     """Seed 92510863: the drawn settings look every 2.5 seconds, and the test of looks holds them to that."""
     it = courts()
+    it.bought()
+    it.world.cloud.orders[0].told = told
     reconciles = counting(it)
-    reconciles.labels("GpuVM", "success").inc(60)
+    reconciles.labels("GpuVM", "success").inc(85)
     asks = Request("GET", "/api/v1/servers/virtual/GetAvailability", query=(("cluster", "Msc1"),))
     for _ in range(looks):
         it.judge.rates.answered(it.operator, asks, Response(200, b"{}"))

@@ -1,4 +1,4 @@
-"""The form of what is explained of a reason."""
+"""The form in which a reason is explained."""
 
 from __future__ import annotations
 
