@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.manager.reads import Records
 
 DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
-NO_HOSTS = "bare metal hosts are left out: the credential may not list them, or the operator is older than this plugin."
+NO_HOSTS = (
+    "bare metal hosts are left out: the credential may not list them, or the operator is older than this plugin."
+    " Compare the versions with `kubectl gpucloud version`, and ask your administrator for the permission to list hosts."
+)
 
 
 class _AccountView(NamedTuple):
