@@ -87,3 +87,22 @@ async def test_an_empty_list_of_clusters_does_not_pass_for_an_empty_cloud():
 
 async def no_clusters():
     return ()
+
+
+LISTED = VpcRecord(id="7", name="acme", cluster="Msc1")
+VPC_LISTINGS = [
+    (Listing((LISTED, VpcRecord(name="lab"))), {"acme", "lab"}, "all of them"),
+    (Listing(()), set(), "there are none"),
+    (Listing((LISTED, VpcRecord(id="8"))), None, "one has no name"),
+    (Listing((LISTED, VpcRecord(name="lab", cluster="Hou1"))), None, "one is of another cluster, so the query was not obeyed"),
+    (Listing((LISTED,), complete=False), None, "records are missing"),
+]
+
+
+@pytest.mark.parametrize(("listing", "expected", "why"), VPC_LISTINGS, ids=[row[2] for row in VPC_LISTINGS])
+async def test_names_of_vpcs_are_known_where_the_listing_is_complete(listing, expected, why):
+    class Vpcs(Client):
+        async def get_vpcs(self, *, cluster):  # noqa: ARG002
+            return listing
+
+    assert await reads.vpc_names(Vpcs(Listing(())), "Msc1") == expected, why

@@ -197,6 +197,18 @@ def test_an_operator_that_lists_no_hosts_does_not_pass_for_a_cloud_without_any(a
     assert source.records(hosts=True).clusters[0].hosts == hosts, why
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected", "why"),
+    [
+        (b'{"clusters": [{"cluster": "msc1", "vpcs": [{"name": "acme"}]}, {"cluster": "Hou1"}]}', {"acme"}, "of one cluster"),
+        (b'{"clusters": [{"cluster": "Msc1"}], "failures": ["403"]}', None, "some may not have been listed"),
+    ],
+)
+def test_the_names_of_vpcs_stand_among_the_records(answer, expected, why):
+    source = console.ConsoleSource(lambda: Console(200, answer), "token", "team", None)
+    assert source.vpcs("Msc1") == expected, why
+
+
 @pytest.mark.parametrize(("status", "transient"), [(429, True), (500, True), (503, True), (403, False), (404, False)])
 def test_a_console_that_cannot_answer_for_a_moment_is_an_outage(status, transient):
     source = console.ConsoleSource(lambda: Console(status, b'{"error": "not now"}'), "token", "team", None)

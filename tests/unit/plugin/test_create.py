@@ -1,6 +1,4 @@
-"""``create``: which manifest follows from what is asked for and known, what is refused, and the questions at a terminal."""
-
-import io
+"""``create``: which manifest follows from what is asked for and known, and what is refused."""
 
 import pytest
 import yaml
@@ -8,52 +6,12 @@ import yaml
 from gpucloud.cli.plugin import creating, prompting
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.verbs import create
-from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
-from gpucloud.engine.manager.reads import Offers
+from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
 from support.pluginworld import a_body
 
-KEY = "ssh-ed25519 AAAAmadeupkey ann@example.com"
-A100, H100 = "A100_40GB_PCIe_1x", "H100_80GB_SXM_8x"
-OFFERED = Offers(
-    configurations=(
-        ConfigurationRecord(name=A100, price=2.05, gpus=1, brand="NVIDIA A100"),
-        ConfigurationRecord(name=H100, price=26.4, gpus=8, brand="NVIDIA H100"),
-    ),
-    availability=(
-        AvailabilityRecord(configuration=A100, cluster="Msc1", rpool="on-demand", available=True, count=3),
-        AvailabilityRecord(configuration=A100, cluster="Hou1", rpool="on-demand", available=True, count=9),
-        AvailabilityRecord(configuration=H100, cluster="Hou1", rpool="on-demand", available=False, count=0),
-    ),
-)
-LAB = a_body("GpuVpc", "lab", spec={"cluster": "msc1", "name": "acme-lab"})
 WANTED = creating.Wanted(name="train", configuration="A100", ssh_keys=(KEY,))
+PLACED = ("train", "-c", A100, "--cluster", "Msc1")
 POSTED = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms"
-
-
-class Source:
-    """Answers with fixed offers, or that there is no way to the cloud."""
-
-    def __init__(self, found):
-        self.found = found
-
-    def offers(self, _cluster):
-        if self.found is None:
-            raise PluginError("no way to the cloud.", do="Ask for one.")
-        return self.found
-
-
-@pytest.fixture
-def home(api, tmp_path, monkeypatch):
-    """A namespace with a GpuVpc and an account, and a person with a key; a function that says what is offered, if anything."""
-
-    def offers(found):
-        monkeypatch.setattr(create, "source_of", lambda *_: Source(found))
-
-    offers(OFFERED)
-    api.add(LAB, a_body("GpuCloudAccount", "default", status={"tenant": "acme"}))
-    (tmp_path / ".ssh").mkdir()
-    (tmp_path / ".ssh" / "id_rsa.pub").write_text(f"{KEY}\n")
-    return offers
 
 
 @pytest.fixture
@@ -126,7 +84,8 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab", "--cluster", "Msc1"), "Name one of them"),
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
         (("train", "-c", A100, "--cluster", "Msc1", "--wait"), "--wait needs --apply"),
-        (("train", "-c", A100, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read (No such file"),
+        ((*PLACED, "--ssh-key", "/nonexistent"), "--ssh-key: /nonexistent cannot be read (No such file"),
+        ((*PLACED, "--ssh-key", "~nobody-of-this-name/key.pub"), "cannot be read (Could not determine home"),
         (("train", "-c", A100, "--disk", "0"), "--disk: expected a number from 1 to 2147483647, not '0'"),
     ],
 )
@@ -150,7 +109,7 @@ def test_what_is_wrong_names_the_way_out(api, plugin, words, says):
 def test_a_file_that_is_no_public_key_is_refused_and_not_shown(plugin, tmp_path, text, says):
     path = tmp_path / "key"
     path.write_text(text)
-    code, out, err = plugin("create", "train", "-c", A100, "--ssh-key", str(path))
+    code, out, err = plugin("create", *PLACED, "--ssh-key", str(path))
     assert (code, says in err, "made-up" in out + err) == (2, True, False)
 
 
@@ -162,23 +121,65 @@ def test_a_file_that_is_no_public_key_is_refused_and_not_shown(plugin, tmp_path,
         (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab"), "Name one of them"),
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),
         (("train", "-c", A100, "--wait"), "--wait needs --apply"),
-        (("train", "-c", A100, "--ssh-key", "~/private"), "is a private key"),
-        (("train", "-c", A100, "--ssh-key", "~/nothing"), "cannot be read"),
         (("Note_Book", "-c", A100), "for example note-book."),
     ],
 )
 @pytest.mark.usefixtures("home")
-def test_what_the_options_alone_show_is_refused_before_any_call(api, plugin, monkeypatch, tmp_path, words, says):
+def test_what_the_options_alone_show_is_refused_before_any_call(api, plugin, monkeypatch, words, says):
     """The calls to the cloud take seconds."""
-    (tmp_path / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
     monkeypatch.setattr(create, "source_of", lambda *_: pytest.fail("the cloud was asked"))
     code, _, err = plugin("create", *words)
     assert (code, says in err, api.calls) == (2, True, [])
 
 
-def test_a_missing_key_is_told_before_any_call(api, plugin):
-    code, _, err = plugin("create", "train", "-c", A100)
-    assert (code, "no public SSH key was found in ~/.ssh" in err, api.calls) == (2, True, [])
+WRONG_NAMES = [
+    (("-c", "A100"), f"Did you mean '{A100}'?", "a configuration"),
+    (("-c", A100, "--cluster", "Mcs1"), "Did you mean 'Msc1'?", "a cluster"),
+    (("-c", A100, "--cluster", "Msc1", "--vpc", "acme-lba"), "Did you mean 'acme-lab'?", "a VPC"),
+]
+
+
+@pytest.mark.parametrize("key", [(), ("--ssh-key", "~/private"), ("--ssh-key", "~/nothing")], ids=["none", "private", "absent"])
+@pytest.mark.parametrize("row", WRONG_NAMES, ids=[row[2] for row in WRONG_NAMES])
+def test_a_wrong_name_is_told_before_the_key_is_looked_at(row, key, api, plugin, home, tmp_path):
+    """Who only tries a name need not have a key."""
+    words, says, why = row
+    home(OFFERED, {"Msc1": frozenset({"acme", "acme-lab"})})
+    (tmp_path / ".ssh" / "id_rsa.pub").unlink()
+    (tmp_path / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    code, _, err = plugin("create", "train", *words, *key)
+    assert (code, says in err, "ssh" in err.lower(), api.changed("POST")) == (2, True, False, []), why
+
+
+@pytest.mark.usefixtures("home")
+def test_a_missing_key_is_told_when_the_names_are_right(api, plugin, tmp_path):
+    (tmp_path / ".ssh" / "id_rsa.pub").unlink()
+    code, _, err = plugin("create", *PLACED, "--apply")
+    assert (code, "no public SSH key was found in ~/.ssh" in err, api.changed("POST")) == (2, True, [])
+
+
+VPCS = [
+    ("acme-trian", OF_CLOUD, "lists no VPC 'acme-trian' in cluster Msc1. Did you mean 'acme-train'?", "a slip"),
+    ("theirs", OF_CLOUD, "in cluster Msc1.\nUse acme, acme-lab, acme-train.", "near none: all are named"),
+    ("acme-eval", OF_CLOUD, "lists no VPC 'acme-eval' in cluster Msc1.", "a VPC of another cluster"),
+    ("lab", OF_CLOUD, "Use --vpc-ref lab for the GpuVpc of this name.", "the name of an object"),
+    ("ACME", OF_CLOUD, "acme", "as the cloud spells it"),
+    ("acme-lab", OF_CLOUD, "acme-lab", "the operator is still to make it"),
+    ("theirs", None, "theirs", "the list is refused"),
+    ("theirs", {}, "theirs", "the list may lack some"),
+    ("theirs", {"Msc1": frozenset()}, "theirs", "the list is empty, which proves nothing"),
+]
+
+
+@pytest.mark.parametrize("row", VPCS, ids=[row[3] for row in VPCS])
+def test_a_vpc_is_looked_for_before_anything_is_made(row, api, plugin, home):
+    """Its name stands in the spec for good, and a wrong one ends in Rejected."""
+    name, vpcs, expected, why = row
+    home(OFFERED, vpcs)
+    code, _, err = plugin("create", *PLACED, "--vpc", name, "--apply")
+    made = [body["spec"]["vpc"] for _, body in api.changed("POST")]
+    assert (code, made) == ((2, []) if " " in expected else (0, [expected])), why
+    assert expected in err or made, why
 
 
 def test_the_wizard_asks_nothing_when_two_options_exclude_each_other(api, plugin, monkeypatch):
@@ -267,123 +268,6 @@ def test_apply_creates_what_would_be_printed(api, plugin):
         "GpuVM/train exists already in namespace 'team'.\nChoose another name, or see what is there:\n"
         "kubectl gpucloud status gvm/train --namespace=team\n" in err
     )
-
-
-class Interrupted(io.StringIO):
-    """What somebody types, and then Ctrl-C."""
-
-    def readline(self, *_):
-        line = super().readline()
-        if not line:
-            raise KeyboardInterrupt
-        return line
-
-
-@pytest.fixture
-def person(monkeypatch):
-    """A function that says what somebody types, line by line."""
-
-    def types(*lines, form=io.StringIO, last=""):
-        monkeypatch.setattr(prompting, "is_possible", lambda: True)
-        monkeypatch.setattr("sys.stdin", form("".join(f"{line}\n" for line in lines) + last))
-
-    return types
-
-
-@pytest.mark.usefixtures("home")
-def test_a_person_is_asked_for_what_is_missing_and_before_it_is_bought(api, plugin, person):
-    person("99", "2", "", "train", "y")
-    code, out, err = plugin("create")
-    assert (code, out) == (0, "GpuVM/train: created\n")
-    assert "is none of them: type a number from 1 to 2." in err
-    assert "It is billed $2.05 an hour." in err
-    ((_, body),) = api.changed("POST")
-    assert body["spec"] == {
-        "cluster": "Hou1",
-        "configuration": A100,
-        "resourcePool": "on-demand",
-        "vpc": "acme",
-        "sshKeys": [KEY],
-    }
-
-
-@pytest.mark.usefixtures("home")
-def test_a_name_that_no_object_can_have_is_asked_for_again_with_the_rule(api, plugin, person):
-    """The other answers were lost with it, and the rule was not told."""
-    person("1", "lab", "-Note Book-", "note-book", "y")
-    code, _, err = plugin("create")
-    assert (code, [body["metadata"]["name"] for _, body in api.changed("POST")]) == (0, ["note-book"])
-    assert (
-        "'-Note Book-' is not a name for a GpuVM. Use lower-case letters, digits, '-' and '.', and start and end with a letter "
-        "or digit, for example note-book." in err
-    )
-
-
-@pytest.mark.parametrize(
-    ("typed", "expected"), [(("My VM", ""), "acme"), (("My VM", "acm", "acm"), "acm")], ids=["slip", "meant"]
-)
-@pytest.mark.usefixtures("home")
-def test_a_vpc_that_nothing_names_is_asked_for_again(api, plugin, person, typed, expected):
-    """Its name stands in the spec for good, and a wrong one ends in Rejected."""
-    person("2", *typed, "train", "y")
-    code, _, err = plugin("create")
-    ((_, body),) = api.changed("POST")
-    assert (code, body["spec"]["vpc"]) == (0, expected)
-    assert "names the VPC 'My VM' (known: acme, acme-lab): if the cloud has it, type it again." in err
-    assert ("names the VPC 'acm'. Did you mean 'acme'?" in err) is ("acm" in typed)
-
-
-@pytest.mark.usefixtures("home")
-def test_a_wrong_name_is_refused_before_anything_is_asked(api, plugin, person):
-    person("1", "lab", "y")
-    code, out, err = plugin("create", "Note_Book")
-    assert (code, out, api.changed("POST"), "Which" in err) == (2, "", [], False)
-
-
-@pytest.mark.usefixtures("home")
-def test_nothing_is_bought_without_a_yes(api, plugin, person):
-    person("1", "lab", "train", "")
-    code, out, _ = plugin("create")
-    assert (code, yaml.safe_load(out)["metadata"], api.changed("POST")) == (0, {"name": "train"}, [])
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("form", [io.StringIO, Interrupted], ids=["its end", "Ctrl-C"])
-def test_the_end_of_the_input_creates_nothing_and_says_so(api, plugin, person, form):
-    person("1", form=form)
-    code, out, err = plugin("create")
-    assert (code, out, api.changed("POST")) == (130, "", [])
-    assert "nothing was created" in err
-
-
-@pytest.mark.usefixtures("home")
-def test_a_line_that_ends_without_enter_is_no_yes(api, plugin, person):
-    person("1", "lab", "train", last="y")
-    code, out, err = plugin("create")
-    assert (code, out, api.changed("POST"), "nothing was created" in err) == (130, "", [], True)
-
-
-def bytes_of(errors):
-    """Standard input as Python opens it, under a locale that is strict or one that keeps bytes it cannot decode."""
-    return lambda text: io.TextIOWrapper(Lines(text.encode(errors="surrogateescape")), "utf-8", errors)
-
-
-class Lines(io.BytesIO):
-    """A terminal gives one line at a time."""
-
-    def read1(self, *_):
-        return self.readline()
-
-
-@pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
-@pytest.mark.parametrize("typed", ["\udcff\udcfe", "la\x1bb", "la\tb"])
-def test_an_answer_that_cannot_be_read_or_shown_is_asked_for_again(api, plugin, person, errors, typed):
-    person("1", typed, "lab", "train", "y", form=bytes_of(errors))
-    code, _, err = plugin("create")
-    ((_, body),) = api.changed("POST")
-    assert (code, body["spec"]["vpcRef"]["name"]) == (0, "lab")
-    assert "the answer has characters that cannot be read or shown: type it again." in err
 
 
 def test_where_nothing_is_offered_no_empty_list_is_named():

@@ -208,7 +208,7 @@ def test_status_loads_nothing_that_takes_long(api, tmp_path):
     assert modules.isdisjoint(others), "a verb's module is loaded when that verb is called"
 
 
-@pytest.mark.parametrize("words", [["create"], ["create", "train", "-c", "A100_40GB_PCIe_1x"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["create"], ["create", "train"], ["create", "t", "-c", "A", "--wait"]], ids=" ".join)
 def test_what_create_refuses_without_a_call_loads_no_client_of_the_cloud(words, api, tmp_path, monkeypatch):
     """That takes seconds on a slow machine."""
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -23,6 +23,7 @@ from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
 from gpucloud.cli.plugin.text import cause, clean
 from gpucloud.engine.manager import reads
+from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
     import socket
@@ -59,6 +60,12 @@ class ConsoleSource:
     def offers(self, cluster: str) -> reads.Offers:
         """What can be bought with the account."""
         return self._read(reads.Offers, "offers", {"cluster": cluster} if cluster else {})
+
+    def vpcs(self, cluster: str) -> frozenset[str] | None:
+        """The names of the VPCs in one cluster; None where the list may lack some. The console lists all records or none."""
+        found = self.records()
+        vpcs = [item.name for one in found.clusters if same_cluster(one.cluster, cluster) for item in one.vpcs]
+        return None if found.failures else frozenset(name for name in vpcs if name)
 
     def records(self, *, hosts: bool = False) -> reads.Records:
         """All that the account sees. Hosts are None by an operator that is older than the plugin, and lists none."""

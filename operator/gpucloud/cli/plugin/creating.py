@@ -47,6 +47,7 @@ class Known:
     tenant: str = ""
     snapshots: tuple[Thing, ...] | None = None  # GpuSnapshots; None when they were not looked at, or may not be seen
     vms: tuple[Thing, ...] = ()
+    in_cloud: frozenset[str] | None = None  # all VPCs of the chosen cluster; None when they were not looked at, or are unknown
 
     def vpc_names(self) -> tuple[str, ...]:
         """The VPCs that objects of the namespace name, as the cloud has them; there may be more."""
@@ -84,7 +85,7 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
         PluginError: something is missing, unknown, or named twice.
     """
     check_complete(wanted)
-    return _with_vpc(_with_place(wanted, known), known)
+    return _with_vpc(with_known_vpc(placed(wanted, known), known), known)
 
 
 def check_combination(wanted: Wanted) -> None:
@@ -100,45 +101,102 @@ def check_combination(wanted: Wanted) -> None:
 
 
 def check_complete(wanted: Wanted) -> None:
-    """Look for what only the user can name, and for fields that exclude each other.
+    """Look for what only the user can name, and for fields that exclude each other. Keys are looked for later.
 
     Raises:
         PluginError: something is missing, or named twice.
     """
     if not wanted.name:
         raise _wrong("the name of the GpuVM is missing.", f"Name it: {paste('kubectl gpucloud create NAME')}")
-    if not wanted.ssh_keys:
-        make = "Name its file with --ssh-key, or make a key with ssh-keygen."
-        raise _wrong("no public SSH key was found in ~/.ssh.", make)
     if not wanted.configuration:
         raise _wrong("--configuration is missing.", OFFERS)
     check_combination(wanted)
 
 
-def _with_place(wanted: Wanted, known: Known) -> Wanted:
-    """Configuration, cluster and pool as the cloud spells them."""
+def check_keys(wanted: Wanted) -> None:
+    """Look for SSH keys.
+
+    Raises:
+        PluginError: there are none.
+    """
+    if not wanted.ssh_keys:
+        make = "Name its file with --ssh-key, or make a key with ssh-keygen."
+        raise _wrong("no public SSH key was found in ~/.ssh.", make)
+
+
+def placed(wanted: Wanted, known: Known) -> Wanted:
+    """Configuration, cluster and pool as the cloud spells them; the only cluster that has it, where none was named.
+
+    Raises:
+        PluginError: one is unknown, or the cluster is missing.
+    """
+    spelled_so_far = with_known_names(wanted, known)
+    return with_known_names(_with_cluster(spelled_so_far, known), known)
+
+
+def places_of(configuration: str, known: Known) -> list[str]:
+    """The clusters that offer a configuration."""
+    rows = known.rows or ()
+    return sorted({str(row["cluster"]) for row in rows if row["cluster"] and row["configuration"] == configuration})
+
+
+def _with_cluster(wanted: Wanted, known: Known) -> Wanted:
+    if wanted.cluster:
+        return wanted
     if known.rows is None:
-        if not wanted.cluster:
-            raise _wrong("--cluster is missing.", OFFERS)
+        raise _wrong("--cluster is missing.", OFFERS)
+    places = places_of(wanted.configuration, known)
+    if not places:
+        what = f"--cluster is missing, and no offer of {wanted.configuration} names one."
+        raise _wrong(what, "Give --cluster as the cloud spells it.")
+    if len(places) > 1:
+        raise _wrong("--cluster is missing.", f"Name one of those that offer {wanted.configuration}: {', '.join(places)}.")
+    return replace(wanted, cluster=places[0])
+
+
+def with_known_names(wanted: Wanted, known: Known) -> Wanted:
+    """Configuration, cluster and pool as the cloud spells them, where they were named and the offers are known.
+
+    Raises:
+        PluginError: one of them is unknown.
+    """
+    if known.rows is None:
         return wanted
     rows = known.rows
-    configuration = spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
-    rows = tuple(row for row in rows if row["configuration"] == configuration)
+    if wanted.configuration:
+        configuration = spelled("configuration", wanted.configuration, (row["configuration"] for row in rows))
+        wanted = replace(wanted, configuration=configuration)
+        rows = tuple(row for row in rows if row["configuration"] == configuration)
     places = sorted({str(row["cluster"]) for row in rows if row["cluster"]})
     if wanted.cluster and places:
         named = spelled("cluster", wanted.cluster, [str(row["cluster"]) for row in known.rows if row["cluster"]])
         if named not in places:
-            raise _wrong(f"--cluster: {named} does not offer {configuration}.", f"Use {', '.join(places)}.")
-    if not wanted.cluster and len(places) != 1:
-        if not places:
-            raise _wrong(
-                f"--cluster is missing, and no offer of {configuration} names one.", "Give --cluster as the cloud spells it."
-            )
-        raise _wrong("--cluster is missing.", f"Name one of those that offer {configuration}: {', '.join(places)}.")
-    cluster = spelled_if_known("cluster", wanted.cluster or places[0], places)
-    pools = {str(row["resourcePool"]) for row in rows if row["cluster"] == cluster and row["resourcePool"]}
-    pool = spelled_if_known("pool", wanted.pool, pools)
-    return replace(wanted, configuration=configuration, cluster=cluster, pool=pool)
+            raise _wrong(f"--cluster: {named} does not offer {wanted.configuration}.", f"Use {', '.join(places)}.")
+        wanted = replace(wanted, cluster=named)
+    pools = {str(row["resourcePool"]) for row in rows if wanted.cluster in {"", row["cluster"]} and row["resourcePool"]}
+    return replace(wanted, pool=spelled_if_known("pool", wanted.pool, pools))
+
+
+def with_known_vpc(wanted: Wanted, known: Known) -> Wanted:
+    """The VPC as the cloud spells it, where it was named and the cloud's own are known.
+
+    A name that a GpuVpc of the cluster has is known, too: its VPC may still be made.
+
+    Raises:
+        PluginError: there is no such VPC.
+    """
+    if not wanted.vpc or not known.in_cloud:
+        return wanted
+    objects = known.vpcs_in(wanted.cluster)
+    coming = {str(item.spec["name"]) for item in known.vpcs if item.key.name in objects and item.spec.get("name")}
+    names = sorted(known.in_cloud | coming)
+    found = next((name for name in names if name.casefold() == wanted.vpc.casefold()), None)
+    if found is not None:
+        return replace(wanted, vpc=found)
+    what = f"--vpc: the cloud lists no VPC {wanted.vpc!r} in cluster {wanted.cluster}.{question(nearest(wanted.vpc, names))}"
+    if wanted.vpc in objects:
+        raise _wrong(what, f"Use --vpc-ref {wanted.vpc} for the GpuVpc of this name.")
+    raise _wrong(what, f"Use {', '.join(names)}.")
 
 
 def spelled(option: str, word: str, known: Iterable[str]) -> str:
@@ -204,7 +262,8 @@ def notes(wanted: Wanted, known: Known) -> Iterator[str]:
         names = None if things is None else [item.key.name for item in things]
         if name and names is not None and name not in names:
             yield f"there is no {kind}/{name} in the namespace: the VM waits for it.{question(nearest(name, names))}"
-    for option, word, seen in (("vpc", wanted.vpc, known.vpc_names()), ("image", wanted.image, known.images())):
+    vpcs = known.vpc_names() if known.in_cloud is None else known.in_cloud  # what the cloud lists was compared already
+    for option, word, seen in (("vpc", wanted.vpc, vpcs), ("image", wanted.image, known.images())):
         suggested = "" if word in seen else question(nearest(word, seen))
         if word and suggested:
             yield f"--{option}: no object of the namespace names {word!r}.{suggested} If not, keep it: the cloud may know it."

@@ -46,6 +46,9 @@ class Source(Protocol):
     def offers(self, cluster: str) -> reads.Offers:
         """What can be bought."""
 
+    def vpcs(self, cluster: str) -> frozenset[str] | None:
+        """The names of the VPCs in one cluster; None where the list may lack some."""
+
     def records(self, *, hosts: bool = False) -> reads.Records:
         """All that the account sees; bare metal hosts only where they are asked for."""
 
@@ -75,6 +78,10 @@ class Direct:
     def offers(self, cluster: str) -> reads.Offers:
         """What can be bought."""
         return self._ask(lambda client: reads.offers(client, cluster))
+
+    def vpcs(self, cluster: str) -> frozenset[str] | None:
+        """The names of the VPCs in one cluster; None where the list may lack some."""
+        return self._ask(lambda client: reads.vpc_names(client, cluster))
 
     def records(self, *, hosts: bool = False) -> reads.Records:
         """All that the account sees; bare metal hosts only where they are asked for."""

@@ -99,6 +99,17 @@ async def records(client: CloudReader, *, hosts: bool = False) -> Records:
     return Records(clusters=tuple(clusters), prices=prices(offered), configurations=names(offered), failures=tuple(failures))
 
 
+async def vpc_names(client: CloudReader, cluster: str) -> frozenset[str] | None:
+    """List the names of the VPCs in one cluster. None: the listing may lack some.
+
+    Raises:
+        CloudError: they cannot be listed.
+    """
+    failures: list[str] = []
+    found = _checked("vpcs", await listings.vpcs(client, cluster), cluster, failures)
+    return None if failures else frozenset(item.name for item in found if item.name)
+
+
 async def _configurations(client: CloudReader) -> tuple[ConfigurationRecord, ...]:
     """Return the configurations; none if they cannot be listed."""
     try:
