@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 NO_CAPACITY = 503
+TIES = frozenset({"vmName", "vpcRef", "nodeName"})  # fields of a spec that are of one cluster
+SNAPSHOTS = frozenset({"snapshot", "snapshotRef"})  # of its image, the same
 ROUNDING_SECONDS = 2.0  # times in status are whole seconds
 
 
@@ -115,7 +117,12 @@ class Choosing:
 
 
 def accepted(life: Life) -> set[str]:
-    """The configurations that its spec accepts."""
-    own = str(life.spec.get("configuration"))
-    others = (life.spec.get("placement") or {}).get("alternatives") or ()
-    return {own, *(str(one.get("configuration") or own) for one in others)}
+    """The configurations that its spec accepts: without those of other clusters where something in it is of one cluster.
+
+    Admission refuses such a spec, but this apiserver evaluates no rules.
+    """
+    spec, own = life.spec, str(life.spec.get("configuration"))
+    others = (spec.get("placement") or {}).get("alternatives") or ()
+    tied = not TIES.isdisjoint(spec) or not SNAPSHOTS.isdisjoint(spec.get("image") or ())
+    here = [one for one in others if not tied or one.get("cluster") in {None, spec.get("cluster")}]
+    return {own, *(str(one.get("configuration") or own) for one in here)}

@@ -83,7 +83,9 @@ class Guarding:
         if not self.on or life.kind != "GpuVM":
             return
         self._note_releases()
-        if self._is_released(life) or life.keeps() or life.now is None or life.tampered_at == self._world.loop.time():
+        given_up = by_operator and _entered(life) is None  # a replacement that is asked for again enters deletion anew
+        kept = given_up or life.keeps() or life.now is None or life.tampered_at == self._world.loop.time()
+        if kept or self._is_released(life):
             self._held.discard(life.uid)
         elif by_operator and _entered(life) and life.status.get("deletionHeldAt") and life.uid not in self._held:
             self._held.add(life.uid)

@@ -147,10 +147,30 @@ def test_who_was_refused_for_another_reason_need_not_wait(court, status, body, f
     assert [one for one in court.oracles if one == "hasty offer"] == found
 
 
-@pytest.mark.parametrize(("refused", "needed"), [((OWN,), False), ((OWN, OTHER), True)])
-def test_a_gpuvm_is_rejected_when_the_cloud_has_refused_all_that_it_accepts(court, refused, needed):
-    """Seed 1551: one was rejected, and the other was ordered no more."""
-    item = court.applied(placement=PLACEMENT)
+ELSEWHERE = {"alternatives": [{"cluster": "Hou1", "configuration": OTHER}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "refused", "needed"),
+    [
+        ({"placement": PLACEMENT}, (OWN,), False),
+        ({"placement": PLACEMENT}, (OWN, OTHER), True),
+        ({"placement": ELSEWHERE}, (OWN,), False),
+        ({"placement": ELSEWHERE, "vmName": "prod"}, (OWN,), True),
+        ({"placement": ELSEWHERE, "image": {"snapshot": "base"}}, (OWN,), True),
+        ({"placement": PLACEMENT, "vmName": "prod"}, (OWN,), False),
+    ],
+    ids=[
+        "seed 1551: the other is ordered no more",
+        "both",
+        "elsewhere",
+        "seed 92523298: tied here",
+        "tied here",
+        "both are here",
+    ],
+)
+def test_a_gpuvm_is_rejected_when_the_cloud_has_refused_all_that_it_accepts(court, spec, refused, needed):
+    item = court.applied(**spec)
     condition = {"message": "-", "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "Rejected"}
     said = [condition | {"type": "Ready", "status": "False"}, condition | {"type": "Stalled", "status": "True"}]
     for configuration in refused:

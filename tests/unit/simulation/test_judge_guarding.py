@@ -67,6 +67,27 @@ def test_a_deletion_is_held_no_more_once_a_restored_etcd_knows_nothing_of_it(cou
     assert it.oracles == found
 
 
+def planned(at):
+    time = f"2026-01-01T00:00:{at:02}Z"
+    return {"changes": [{"name": "rootDiskGiB", "to": "300"}], "plannedAt": time, "notBefore": time}
+
+
+@pytest.mark.parametrize(("given_up", "found"), [(True, []), (False, ["guard"])])
+def test_a_replacement_that_was_given_up_is_held_no_more(courts, given_up, found):
+    """Seed 92522693: asked for again after the window, it was the only one in its own."""
+    it = courts(brake_vms=1, brake_window_seconds=9.0)
+    deleted(it, "b")
+    item = it.bought(replacePolicy="Recreate")
+    it.world.actors.owner.patch(item, {"spec": {"rootDiskGiB": 300}})
+    it.writes(item, pricePerHour="2.05", replacement=planned(0), deletionHeldAt="2026-01-01T00:00:03Z")
+    if given_up:
+        it.writes(item, replacement=None, deletionHeldAt=None)
+    it.passes(20)
+    it.writes(item, replacement=planned(20), deletionHeldAt=None)
+    it.destroys("a-x")
+    assert it.oracles == found
+
+
 def test_a_price_that_nobody_knows_counts_as_nothing(courts):
     it = courts(brake_price_per_hour=1.0)
     item = it.bought()
