@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import io
+import re
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +16,7 @@ from controlplane.choice import Surroundings, Way
 from controlplane.errors import ControlPlaneError
 from controlplane.surroundings import find_binaries, look_around
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).parents[2]
 FITNESS = {
     "the pin itself": ("kube-apiserver", "Kubernetes v1.36.3\n", True),
     "another patch of the pin": ("kubectl", "Client Version: v1.36.0\nKustomize Version: v5.8.1\n", True),
@@ -234,3 +233,16 @@ def test_when_the_download_fails_the_build_follows_unless_the_download_was_force
     got = obtain.obtain_binaries(Surroundings(), order, ("etcd",), environ)
     assert got.how.startswith("build: ")
     assert "Trying the next way" in capsys.readouterr().err
+
+
+def test_every_page_states_the_build_times_of_the_table():
+    ranges = {name: [int(part) for part in gobuild.TARGETS[name].usual.split()[0].split("-")] for name in versions.ALL_BINARIES}
+    all_four = (sum(times[0] for times in ranges.values()), sum(times[-1] for times in ranges.values()))
+    stated = {
+        ROOT / "README.md": [all_four],
+        ROOT / "docs" / "tutorial.md": [all_four],
+        ROOT / "docs" / "reference" / "control-plane.md": [all_four, tuple(ranges["kube-controller-manager"])],
+    }
+    for page, times in stated.items():
+        assert [(int(low), int(high)) for low, high in re.findall(r"(\d+) to (\d+) minutes", page.read_text())] == times, page
+    assert gobuild.whole_time() == "{}-{} min".format(*all_four)

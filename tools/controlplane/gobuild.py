@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from controlplane.cache import whole_file
 from controlplane.errors import ControlPlaneError
 from controlplane.surroundings import says
-from controlplane.versions import GO_BIN, GO_MINIMUM, HELM, KUBERNETES, minor_version
+from controlplane.versions import ALL_BINARIES, GO_BIN, GO_MINIMUM, HELM, KUBERNETES, minor_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +57,12 @@ TARGETS = {
     "kube-controller-manager": Target("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", "1-2 min"),
     "helm": Target("helm", "helm.sh/helm/v4/cmd/helm", "3-5 min"),
 }
+
+
+def whole_time() -> str:
+    """Return how long all programs of a control plane take together, on two cores."""
+    ranges = [[int(minutes) for minutes in TARGETS[name].usual.removesuffix(" min").split("-")] for name in ALL_BINARIES]
+    return f"{sum(times[0] for times in ranges)}-{sum(times[-1] for times in ranges)} min"
 
 
 def linker_flags(module: str) -> str:
@@ -100,7 +106,7 @@ def build(
     """
     longest = f"it takes {targets[binaries[0]].usual}, twice that on a busy machine"
     if len(binaries) > 1:
-        longest = "all of a control plane take 6-12 minutes"
+        longest = f"all of a control plane take {whole_time()}"
     say(f"building {', '.join(binaries)} from source. This happens once; on two cores {longest}.")
     go = _go(folder.parent, environ, say)
     with tempfile.TemporaryDirectory(prefix="gpucloud-build-") as scratch:
