@@ -100,6 +100,12 @@ def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(dat
     assert told == ["Warning"]
     done = plugin("wait", "gca/default")
     assert (done.returncode, "failed: SecretDeleting: Secret 'cloud-credential' is being deleted" in done.stdout) == (3, True)
+    here.apply(gpuvm("late"))
+    done = plugin("wait", "gvm/late", *SLOW)
+    wanted = (
+        "GpuVM/late: failed: it waits in vain for GpuCloudAccount/default: SecretDeleting: Secret 'cloud-credential' is being"
+    )
+    assert (done.returncode, done.stdout.startswith(wanted)) == (3, True), done.stdout
 
     done = plugin("doctor", COLUMNS="80")
     assert (done.returncode, "1 VM needs it: GpuVM/train." in " ".join(done.stdout.split())) == (3, True)
@@ -116,8 +122,7 @@ def test_the_commands_that_doctor_prints_end_the_deletion_of_a_secret_in_use(dat
     eventually(lambda: here.get("secret", "cloud-credential") is None, 60, "the deletion to end")
     reach(here, "gpucloudaccount", "default", "True/Connected", says="'cloud-credential-2'")
     assert here.get("secret", "cloud-credential-2")["data"] == held
-    here.apply(gpuvm("late"))
-    reach(here, "gpuvm", "late", "True/Running")
+    ok(plugin("wait", "gvm/late", *SLOW))
     assert plugin("doctor").returncode == 0
     here.ok("delete", "gpuvm", "--all", "--timeout=60s")
     sim.assert_empty()

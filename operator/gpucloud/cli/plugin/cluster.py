@@ -143,6 +143,10 @@ class Cluster:
         show.tell(f"{key} is there as it was sent, although the answer was lost: do not send it again.")
         return found
 
+    def glimpse(self, key: Key) -> Thing | None:
+        """One object, if it is there and can be looked at."""
+        return self._look(key)[0]
+
     def _look(self, key: Key) -> tuple[Thing | None, bool]:
         """One object, if it is there, and whether it could be looked for."""
         try:

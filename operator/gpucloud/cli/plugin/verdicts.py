@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.objects import ACCOUNT, moment
+from gpucloud.cli.plugin.marks import paste
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, Key, moment
 from gpucloud.cli.plugin.standing import READY_AND_CALLS, Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import Reason
-from gpucloud.kinds.names import OWN_ACCOUNT
+from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpucloud.cli.plugin.objects import Key, Thing
+    from gpucloud.cli.plugin.objects import Thing
 
 
 class Goal(StrEnum):
@@ -72,8 +73,8 @@ class Aim:
     is_patient: bool = True  # an account or Secret that an object needs may have been put right just before
 
 
-def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
-    """What has come of one object. Pure."""
+def judge(key: Key, item: Thing | None, aim: Aim, account: Thing | None = None) -> Verdict:
+    """What has come of one object. ``account`` is the one that it waits for, if that can be seen. Pure."""
     if item is None or (aim.uids.get(key) and item.uid != aim.uids[key]):
         if aim.goal is Goal.GONE:
             there = aim.uids.get(key, "")
@@ -91,7 +92,37 @@ def judge(key: Key, item: Thing | None, aim: Aim) -> Verdict:
         if held and aim.is_patient and _awaited(item):
             return _awaiting(item, words)
         return Verdict(Outcome.FAILED if held else Outcome.PENDING, words, how, is_undeleted=item.deleting is None)
-    return _judge_ready(item, aim, words)
+    verdict = _judge_ready(item, aim, words)
+    vain = "" if verdict.outcome is not Outcome.PENDING or account is None else _why_in_vain(item, account, aim)
+    return replace(verdict, outcome=Outcome.FAILED, words=f"it waits in vain for {vain}") if vain else verdict
+
+
+def awaited_account(item: Thing) -> Key | None:
+    """The account that an object waits for before it is made; None if it waits for none, or for the operator's own."""
+    if (
+        standing(item) is not Standing.WORKING
+        or reason(item) != Reason.ACCOUNT_NOT_READY
+        or item.text("account") == OWN_ACCOUNT
+    ):
+        return None
+    return World.of(()).account(item) or Key(item.key.namespace, ACCOUNT, DEFAULT_ACCOUNT)
+
+
+def _why_in_vain(item: Thing, account: Thing, aim: Aim) -> str:
+    """Why an account that is waited for does nothing more until a person acts, and how; empty if it may.
+
+    It is judged as it stands: one that was edited since the operator looked at it may use another Secret by now.
+    """
+    if account.deleting is not None:  # that is waited for by the object in turn
+        delete = paste(f"kubectl delete {KINDS[item.key.kind].short}/{item.key.name} --namespace={item.key.namespace}")
+        way_out = f"Delete this object, too, and create both again if they are still wanted: {delete}"
+        return f"{account.key}, which is being deleted, and waits until this object is gone. {way_out}"
+    found = judge(account.key, account, Aim(aim.goal, {}, is_patient=aim.is_patient))
+    if found.outcome is not Outcome.FAILED:
+        return ""
+    doctor = paste(f"kubectl gpucloud doctor --namespace={account.key.namespace}")
+    more = f" The commands for that: {doctor}" if reason(account) in READY_AND_CALLS else ""
+    return f"{account.key}: {found.words}{more}"
 
 
 def _judge_ready(item: Thing, aim: Aim, words: str) -> Verdict:

@@ -19,7 +19,7 @@ from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.show import tell
 from gpucloud.cli.plugin.standing import Standing
-from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, judge, total
+from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, awaited_account, judge, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Key, Thing
     from gpucloud.cli.plugin.verdicts import Aim
 
-    Look = Callable[[float], Mapping[Key, Thing | None]]  # within so many seconds
+    # What is waited for, and the accounts that any of it waits for; within so many seconds.
+    Look = Callable[[float], Mapping[Key, Thing | None]]
 
 LOOK_SECONDS = 1.0
 LAST_SECONDS = 2.0
@@ -98,9 +99,17 @@ def _looked(
 ) -> tuple[Mapping[Key, Verdict], float]:
     """Look once; the seconds that the cluster asks to be left alone. One that cannot answer for a while ends no wait."""
     try:
-        return {key: _pasteable(judge(key, item, aim)) for key, item in look().items()}, 0.0
+        seen = look()
+        return {key: _pasteable(judge(key, seen.get(key), aim, _account_of(key, seen))) for key in aim.uids}, 0.0
     except TransientError as error:
         return {key: replace(verdict, words=f"{error}") for key, verdict in before.items()}, error.pause
+
+
+def _account_of(key: Key, seen: Mapping[Key, Thing | None]) -> Thing | None:
+    """The account that an object waits for, if that can be seen."""
+    item = seen.get(key)
+    account = None if item is None else awaited_account(item)
+    return None if account is None else seen.get(account)
 
 
 def _pasteable(verdict: Verdict) -> Verdict:

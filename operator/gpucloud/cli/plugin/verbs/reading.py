@@ -143,7 +143,8 @@ def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> 
     kinds = sorted({key.kind for key in keys})
     here = here.needing(*(rights.right_to("get" if len(keys) == 1 else "list", kind) for kind in kinds))
     read = reader(here, keys)
-    found = read(look_seconds(timeout))
+    seen = read(look_seconds(timeout))
+    found = {key: seen[key] for key in keys}
     if goal == Goal.READY:
         for key in keys:
             if found[key] is None:

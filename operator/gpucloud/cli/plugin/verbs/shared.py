@@ -10,6 +10,7 @@ from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import KINDS, Key, Thing, target
+from gpucloud.cli.plugin.verdicts import awaited_account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -109,6 +110,13 @@ def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
     return {key: found.get(key) for key in keys}
 
 
+def look_further(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
+    """The same, and the accounts that any of them waits for, as far as they may be read: whether a person must see to one."""
+    found = look(here, keys)
+    accounts = {account for item in found.values() if item is not None and (account := awaited_account(item)) is not None}
+    return {**{key: here.glimpse(key) for key in sorted(accounts.difference(found))}, **found}
+
+
 def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[float], Mapping[Key, Thing | None]]:
-    """A function that reads these objects anew each time, within so many seconds."""
-    return lambda seconds: look(here.within(seconds), keys)
+    """A function that reads these objects anew each time, within so many seconds, and the accounts that they wait for."""
+    return lambda seconds: look_further(here.within(seconds), keys)
