@@ -34,7 +34,7 @@ def result(tmp_path, monkeypatch, capsys):
 def test_a_run_of_three(result):
     assert (result.objects, result.failure) == (OBJECTS, "")
     phases = {phase.name: phase for phase in result.phases}
-    assert list(phases) == ["create", "idle", "touch", "edit", "power off", "restart", "delete"]
+    assert list(phases) == ["start", "create", "idle", "touch", "edit", "power off", "restart", "delete"]
     calls = {name: phase.cloud_calls for name, phase in phases.items()}
     assert calls["create"]["CreateServer"] == calls["delete"]["DestroyServer"] == OBJECTS
     assert (calls["edit"]["StopServer"], calls["edit"]["StartServer"], calls["power off"]["StopServer"]) == (OBJECTS,) * 3

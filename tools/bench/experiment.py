@@ -43,9 +43,7 @@ class Experiment:
         Raises:
             BenchError: one did not come to its end.
         """
-        self._stage.start_operator()
-        await self._started()
-        steps: list[Callable[[], Awaitable[Phase]]] = [self._create, self._idle, self._touch]
+        steps: list[Callable[[], Awaitable[Phase]]] = [self._start, self._create, self._idle, self._touch]
         steps += [self._single_edits, self._power_off] if self._operator.can_power else []
         steps += [self._restart, self._delete]
         for step in steps:
@@ -59,6 +57,10 @@ class Experiment:
         wrong = [f"{len(left)} VMs are left"] if left else []
         wrong += [f"{calls[name]} {name} for {count} VMs" for name in ("CreateServer", "DestroyServer") if calls[name] != count]
         return ", ".join(wrong)
+
+    async def _start(self) -> Phase:
+        """Of the operator, before there is any object: what it takes by itself."""
+        return await self._from_its_start("start")
 
     async def _create(self) -> Phase:
         driver, before = self._driver, self._meter.begin()
@@ -107,9 +109,12 @@ class Experiment:
     async def _restart(self) -> Phase:
         """Of the operator, which is killed; all objects are as they should be."""
         self._stage.kill_operator()
+        return await self._from_its_start("restart")
+
+    async def _from_its_start(self, name: str) -> Phase:
         before = self._meter.begin()
         self._stage.start_operator()
-        return self._meter.end("restart", before, await self._started())
+        return self._meter.end(name, before, await self._started())
 
     async def _delete(self) -> Phase:
         driver, before = self._driver, self._meter.begin()
