@@ -18,7 +18,7 @@ PYTEST = $(TIDY) && $(INTERRUPTED) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= run 
 INTERRUPTED = run() { set -m; "$$@" & p=$$!; set +m; trap 'kill -INT -- "-$$p"' HUP INT TERM; \
   while wait "$$p"; code=$$?; kill -0 "$$p" 2>/dev/null; do :; done; return "$$code"; }
 
-.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench bench-page demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -93,6 +93,9 @@ mutants: $(READY) ## small defects made by a machine: a sample, or MUTANTS=all; 
 
 bench: $(READY) ## what the operator costs beside two peers: N=200,1000, PEERS=0, IMAGE=1
 	@$(RUN)/python -m bench run $(if $(N),--objects $(N)) $(if $(filter 0,$(PEERS)),--no-peers) $(if $(BUDGET),--budget $(BUDGET)) $(if $(IMAGE),--image)
+
+bench-page: $(READY) ## print what is kept of it, or RESULTS="FILE …", into the documentation
+	$(RUN)/python -m bench page $(RESULTS)
 
 test: check $(READY) ## everything, as CI runs it
 	$(RUN)/python -m helmcli

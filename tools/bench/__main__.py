@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import page, runs
+import printed
+from bench import kept, page, runs
 from bench.environment import CHECKOUT, of_image
 from bench.errors import BenchError
 from bench.results import OURS, Run, from_json, to_json
@@ -41,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--image", action="store_true", help="the product in its image, built if it is missing (as root)")
     measure.add_argument("--out", metavar="DIR", type=Path, default=OUT, help=f"where results go (default {OUT})")
     again = commands.add_parser("page", help="print results into the documentation")
-    again.add_argument("results", metavar="FILE", type=Path, nargs="+", help="results of runs; the table is of the last one")
+    again.add_argument("results", metavar="FILE", type=Path, nargs="*", help="results to keep; without any those that are kept")
     return parser
 
 
@@ -55,15 +56,23 @@ def measure(args: argparse.Namespace) -> int:
     (args.out / f"{found.name}.json").write_text(json.dumps(to_json(found), indent=1) + "\n")
     (args.out / f"{found.name}.md").write_text(report(found))
     print(report(found))
-    print(f"Kept in {args.out}/{found.name}.json and .md. `python -m bench page FILE` prints results into the documentation.")
+    print(f"Kept in {args.out}/{found.name}.json and .md. `make bench-page RESULTS=FILE` prints them into the documentation.")
     return int(any(result.failure for result in found.results if result.operator == OURS))
 
 
 def write_page(files: Sequence[Path]) -> int:
-    """Print results of earlier runs into the documentation."""
-    found: list[Run] = [from_json(json.loads(file.read_text())) for file in files]
-    page.write(found)
+    """Keep results of earlier runs in place of those that were kept, and print them into the documentation."""
+    if files:
+        kept.save(kept.of(map(_read, files)))
+    printed.write(page.pages())
     return 0
+
+
+def _read(file: Path) -> Run:
+    try:
+        return from_json(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BenchError(f"{file} holds no results of a run: {error!r}") from error
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,15 +17,22 @@ PHASES = ("phase", "wall s", "steal s", "CPU s: operator", "apiserver", "etcd", 
 
 def report(run: Run) -> str:
     """All of it, as a page's part."""
+    parts = [part for objects in sorted({one.objects for one in run.results}) for part in (*size(run, objects), "")]
+    return "\n".join(parts)
+
+
+def size(run: Run, objects: int) -> list[str]:
+    """What one run found with so many objects: the run, its figures, and each operator's phases."""
     facts = ", ".join(f"{name} {value}" for name, value in run.machine.items())
     budget = {"none": "none in the way", "default": "the default"}[run.budget]
-    parts = [f"Run {run.name}, commit {run.commit}: {facts}. Request budget of `gpucloud`: {budget}.", ""]
-    for objects in sorted({result.objects for result in run.results}):
-        chosen = [result for result in run.results if result.objects == objects]
-        parts += [f"### N = {objects:,}", "", *comparison(chosen), "", *failures(chosen)]
-        for result in chosen:
-            parts += [f"#### {result.operator}, N = {objects:,}", "", *phases(result.phases), ""]
-    return "\n".join(parts)
+    chosen = [result for result in run.results if result.objects == objects]
+    limited = ", default request budget" if run.budget == "default" else ""
+    parts = [f"### N = {objects:,}{limited}", ""]
+    parts += [f"Run {run.name}, commit {run.commit}: {facts}. Request budget of `gpucloud`: {budget}.", ""]
+    parts += [*comparison(chosen), "", *failures(chosen)]
+    for result in chosen:
+        parts += [f"#### {result.operator}, N = {objects:,}{limited}", "", *phases(result.phases), ""]
+    return parts[:-1]
 
 
 def comparison(results: Sequence[Result]) -> list[str]:
@@ -83,7 +90,7 @@ def lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _counted(found: dict[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(found.items())) or "none"
+    return ", ".join(f"{count} `{name}`" for name, count in sorted(found.items())) or "none"
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import page as bench
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from pages import client, commands, kinds, orders, plugin, reasons, settings
@@ -29,7 +30,7 @@ def pages() -> dict[Path, str]:
         "orders.md": orders.page(),
         "python-operations.md": client.page(),
     }
-    return {FOLDER / name: text for name, text in found.items()}
+    return {FOLDER / name: text for name, text in found.items()} | bench.pages()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bench import chart, page, table
+from bench import chart, kept, page, table
 from bench.figures import FIGURES
 from bench.results import GO, KOPF, OURS, Phase, Result, Run, from_json, to_json
 
@@ -74,6 +74,12 @@ def test_ratios_are_ours_by_the_peers():
     assert line.endswith("| 1.00 |  |  |"), "what the host withheld is no merit of an operator"
 
 
+def test_names_of_requests_are_code():
+    """Else spelling of the documents is checked in words such as selfsubjectaccessreviews."""
+    lines = table.phases([a_phase("create", api_requests={"create selfsubjectaccessreviews": 2, "list gpuvms": 1})])
+    assert lines[-1].endswith("| none | 2 `create selfsubjectaccessreviews`, 1 `list gpuvms` |")
+
+
 def test_without_peers_there_are_no_ratios():
     assert table.comparison([a_result()])[0] == "|  | gpucloud |"
 
@@ -100,11 +106,11 @@ def test_results_survive_json():
     assert from_json(json.loads(json.dumps(to_json(run)))) == run
 
 
-def test_the_newest_good_result_of_each_size_is_drawn():
+def test_of_each_size_the_newest_run_is_taken_and_what_failed_there_is_not_drawn():
     old = a_run(a_result(objects=100), a_result(objects=200))
     new = a_run(a_result(objects=100, cpu=9.0), a_result(objects=200, cpu=7.0, failure="no answer"), name="2026-01-03T120000Z")
-    drawn = chart.series(page.newest([old, new]), "create + delete: operator CPU, s")
-    assert drawn == {OURS: [(100.0, 18.0), (200.0, 2.0)]}
+    drawn = chart.series(kept.of([new, old]).good, "create + delete: operator CPU, s")
+    assert drawn == {OURS: [(100.0, 18.0)]}
 
 
 def test_the_picture_has_a_line_for_each_operator_and_costs_that_grow_go_up():
