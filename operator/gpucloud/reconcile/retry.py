@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
-CORRECT = "Delete this object and create it again, corrected."
+CORRECT = "Delete this object and create it again, corrected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class RetryPolicy:
 
 
 _POLICIES: dict[ErrorKind, RetryPolicy] = {
-    ErrorKind.INVALID: RetryPolicy(Reason.REJECTED, None, True, CORRECT.removesuffix(".")),
+    ErrorKind.INVALID: RetryPolicy(Reason.REJECTED, None, True, CORRECT),
     ErrorKind.NOT_FOUND: RetryPolicy(
         Reason.NOT_FOUND,
         60,

@@ -286,7 +286,12 @@ ROWS = {
         {"status": a_status("ApiUnavailable", "Unknown", order=REFUSED), "history": OLD},
         Reason.REJECTED,
         progress="Stalled",
-        says=("refused this order", "fails again unless the cloud", "kubectl gpucloud retry gvm/train --namespace=team"),
+        says=(
+            "refused this order",
+            "corrected: kubectl delete gvm/train --namespace=team -- The same order",
+            "fails again unless the cloud",
+            "kubectl gpucloud retry gvm/train --namespace=team",
+        ),
         status={"order": OrderState.REFUSED},
     ),
     "no capacity waits without a deadline": Row(

@@ -84,7 +84,7 @@ def orders(k):
             {"status": k.creating, "history": tried(k.create, ago=9999, kind=ErrorKind.INVALID)},
             Reason.REJECTED,
             progress="Stalled",
-            says=(WORDS, "create it again"),
+            says=(WORDS, "create it again, corrected: kubectl delete g", "to try it again: kubectl gpucloud retry g"),
         ),
         "a refusal outlives a restart": Row(
             "one attempt a generation, whoever runs",

@@ -47,6 +47,7 @@ _TEXTS = [
     (r"(kubectl gpucloud adopt) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
     (r"(kubectl gpucloud (?:resume|retry|retain) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
+    (r"(kubectl delete (?:gvm|gvpc|gsnap))/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     # The words of others.
     (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
     (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),

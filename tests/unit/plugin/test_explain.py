@@ -83,6 +83,10 @@ def test_a_reason_names_the_command_for_a_new_try_that_its_condition_names(reaso
     assert "kubectl gpucloud retry KIND/NAME" in explanations()[reason]["whatToDo"]
 
 
+def test_who_does_not_want_a_rejected_object_any_more_finds_the_command():
+    assert "kubectl delete KIND/NAME" in explanations()["Rejected"]["whatToDo"]
+
+
 @pytest.mark.parametrize("text", ["meaning", "whatToDo"])
 def test_an_explanation_starts_with_what_holds_of_a_gpuvm(text):
     """A reason that several kinds use is looked up for a GpuVM as a rule: what is of a GpuHost alone comes after it."""

@@ -27,9 +27,9 @@ TROUBLE = (
         "The cloud refuses the request; its words are in the message. Of a GpuHost: a requested reboot or "
         "reprovisioning was not carried out, and is not sent again; the cloud may accept it in another state of the "
         "host (422).",
-        "Delete the object and create it corrected, since the fields are immutable. If the cloud was wrong, try it "
-        "again: `kubectl gpucloud retry KIND/NAME`, which sets `gpucloud.dev/reconcile-requested-at`. Of a GpuHost: set"
-        " the annotation to a new time, or remove it.",
+        "Delete the object and create it corrected, since the fields are immutable; or only delete it, if you do not want "
+        "it any more: `kubectl delete KIND/NAME`. If the cloud was wrong, try it again: `kubectl gpucloud retry KIND/NAME`, "
+        "which sets `gpucloud.dev/reconcile-requested-at`. Of a GpuHost: set the annotation to a new time, or remove it.",
     ),
     Row(
         Reason.CREDENTIALS_REFUSED,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from gpucloud.kinds.common import OWN_ACCOUNT, AdoptingSpec, Adoption, CloudStatus, DeletionPolicy, OrderState, Origin
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile import credential, evidence, naming, placement, retry
+from gpucloud.reconcile import credential, evidence, naming, placement
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import (
     AccountFacts,
@@ -178,8 +178,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def correction(self) -> str:
-        """What to do about an order that the cloud refuses as long as its spec stays as it is."""
-        return retry.CORRECT
+        """How an order that the cloud refuses can be corrected in this object; empty where it takes a new object."""
+        return ""
 
     def beside(self, verdict: Verdict) -> tuple[tuple[ConditionType, Reason, str], ...]:  # noqa: ARG002 - a kind may need it
         """Conditions of this kind that are True beside the verdict."""

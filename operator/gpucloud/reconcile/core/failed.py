@@ -10,7 +10,7 @@ from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import credential, evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, UnknownReason
-from gpucloud.reconcile.plugin_command import plugin_command
+from gpucloud.reconcile.plugin_command import delete_command, plugin_command
 from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
-    again = plugin_command("retry", f.subject.kind, f.meta.namespace, f.meta.name)
-    return f"{f.correction} The same order fails again unless the cloud has changed; to try it again: {again}"
+    this = (f.subject.kind, f.meta.namespace, f.meta.name)
+    correction = f.correction or f"{retry.CORRECT}: {delete_command(*this)} --"
+    again = plugin_command("retry", *this)
+    return f"{correction} The same order fails again unless the cloud has changed; to try it again: {again}"
 
 
 def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:

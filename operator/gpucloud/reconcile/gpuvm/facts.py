@@ -9,7 +9,6 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.recreation import OnLoss, ReplacePolicy
-from gpucloud.reconcile import retry
 from gpucloud.reconcile.core.facts import NOT_RECREATED, CloudFacts, Subject
 from gpucloud.reconcile.facts import Absent, Present, SSHKeys, Unknown, Verb
 from gpucloud.reconcile.gpuvm import boot_log, connection, in_hand, offers, on_loss, template
@@ -242,7 +241,7 @@ class VmFacts(VmOfferFacts):
     def correction(self) -> str:
         """An alternative may be edited, which keeps the place in the waiting line; the spec's own offer may not."""
         own = self._refused_offer == offers.offers(self.spec)[0]
-        return retry.CORRECT if own else offers.CORRECT_ALTERNATIVES
+        return "" if own else offers.CORRECT_ALTERNATIVES
 
     @property
     def _refused_offer(self) -> Offer:
