@@ -313,6 +313,26 @@ def test_a_kind_that_cannot_be_is_told_with_what_can(plugin, words, says):
     assert (code, out, err) == (2, "", f"kubectl gpucloud: {says}")
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "kinds"),
+    [
+        (("export",), 403, "gvpc,gvm,gsnap,ghost"),
+        (("export", "--kind", "gvm"), 403, "gvpc,gvm,gsnap"),
+        (("adopt", "old-trainer"), 500, "gvpc,gvm,gsnap"),
+    ],
+)
+def test_who_cannot_list_all_namespaces_is_told_what_and_why_and_how_to_see_all(api, plugin, monkeypatch, words, status, kinds):
+    """What has an object in a namespace that was not compared would be adopted a second time."""
+    monkeypatch.setattr(adopt, "source_of", lambda *_: Source(status="ONLINE"))
+    for plural in ("gpuvpcs", "gpuvms", "gpusnapshots", "gpuhosts"):
+        api.refused[f"/apis/gpucloud.dev/v1alpha1/{plural}"] = status
+    code, out, err = plugin(*words)
+    assert (code, "kind: GpuVM" in out) == (0, True), "what is seen is printed all the same"
+    assert "cannot list gpuvpcs in all namespaces: refused" in err
+    assert "Only the objects of namespace 'team' were compared" in err
+    assert err.splitlines()[-1] == f"kubectl get {kinds} -A"
+
+
 def test_what_is_in_no_vpc_is_told_of_without_one(plugin, monkeypatch):
     source = Source()
     broken = ClusterRecords(cluster="Msc1", vpcs=(VpcRecord(name="a  b"),), hosts=(HostRecord(id="x y"),))

@@ -163,12 +163,13 @@ def _look(here: Cluster, cloud: CloudOptions, namespace: str | None, *, hosts: b
 
 
 def _all_things(here: Cluster, kinds: tuple[str, ...]) -> tuple[Thing, ...]:
-    """Objects of all namespaces, if they may be seen; else of this one, with a word about it."""
+    """Return the objects of all namespaces; where these cannot be listed, those of this one, with a warning."""
     try:
         return here.things(None, kinds)
-    except PluginError:
+    except PluginError as error:
+        listing = paste(f"kubectl get {','.join(KINDS[kind].short for kind in kinds)} -A")
         show.tell(
-            f"you see the objects of namespace {here.namespace!r} only: what is printed may have an object in another one. Ask "
-            "who sees them all before you apply it."
+            f"{error.what} Only the objects of namespace {here.namespace!r} were compared with the cloud: what you export or"
+            f" adopt may have an object in another namespace. Before you apply it, have an administrator look: {listing}"
         )
         return here.things(here.namespace, kinds)
