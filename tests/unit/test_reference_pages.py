@@ -169,3 +169,9 @@ def test_the_help_of_make_fits_a_terminal_of_100_columns():
 def test_make_simulate_prints_what_the_histories_say_and_not_its_recipe():
     recipe = re.search(r"^simulate:.*\n(?:\t\$\(foreach.*\n)?\t(.)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe[1] == "@"
+
+
+def test_the_readme_stays_short():
+    """What a visitor does not need in the first minutes stands on a page of docs/."""
+    prose = re.sub(r"```.*?```|\]\([^)]*\)", "", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(re.findall(r"[A-Za-z][\w'-]*", prose)) <= 500
