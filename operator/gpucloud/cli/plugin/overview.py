@@ -117,7 +117,7 @@ def as_lines(
 def as_document(
     world: World, now: datetime, only: tuple[Key, ...] = (), events: Mapping[Key, Iterable[Event]] | None = None
 ) -> dict[str, Any]:
-    """The same for programs; the shape is documented in docs/how-to/kubectl-plugin.md."""
+    """The same for programs; the shape is documented in docs/reference/plugin-output.md."""
     chosen = [item for item in world.things.values() if not only or item.key in only]
     spent = cost(chosen, now)
     return {
