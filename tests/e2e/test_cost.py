@@ -66,6 +66,8 @@ def test_what_a_vm_costs_while_it_runs_is_off_and_is_lost(here, sim, operator, p
     online = f'{{account="(operator)",namespace="{here.namespace}",state="ONLINE"}}'
     assert series(process, "gpucloud_price_dollars_per_hour") == {online: 2.05}
     assert series(process, "gpucloud_price_limit_dollars_per_hour") == {'{scope="namespace"}': 50}
+    counted = {labels: 2.05}
+    assert series(process, "gpucloud_price_limit_usage_dollars_per_hour") == counted
     first = eventually(lambda: series(process, "gpucloud_accrued_cost_dollars").get(labels), what="some cost")
     eventually(lambda: series(process, "gpucloud_accrued_cost_dollars")[labels] > first, what="the cost to grow")
     listed(sim)
@@ -76,6 +78,8 @@ def test_what_a_vm_costs_while_it_runs_is_off_and_is_lost(here, sim, operator, p
     here.patch("gpuvm", "train", {"spec": {"powerState": "Stopped"}})
     off = reach(here, "gpuvm", "train", "True/PoweredOff")["status"]
     assert "billedSince" not in off
+    assert set(series(process, "gpucloud_price_dollars_per_hour").values()) == {0}, "not billed"
+    assert series(process, "gpucloud_price_limit_usage_dollars_per_hour") == counted, "and the limit counts it"
     assert off["billedSeconds"] > 0
     assert series(process, "gpucloud_accrued_cost_dollars") == {labels: pytest.approx(2.05 * off["billedSeconds"] / 3600)}
     (vm,) = (item for item in plugin()["objects"] if item["kind"] == "GpuVM")

@@ -37,6 +37,7 @@ def all_metrics(clusters: list[str]) -> Metrics:
     metrics.export_listing_statuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
     metrics.export_held(lambda: {("team",): 1.0})
     metrics.export_price_limits({("namespace",): 100.0})
+    metrics.export_price_limit_usage(lambda: {("team", ACCOUNT): 20.5})
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(

@@ -10,6 +10,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.kinds.quota_usage import QuotaItem, QuotaUsage
+from gpucloud.engine.manager.queries import Queries
+from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.naming import external_name
@@ -116,6 +118,41 @@ async def test_who_counts(make_reconcilers, why, status, counts):
     assert await refused(reconcilers, "b") is counts, why
 
 
+A_PRICE = {"vmId": "a", "gpus": 1, "pricePerHour": "2.05"}
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "spent", "counted"),
+    [
+        ("on: both", intended("a", OrderState.SEEN, **A_PRICE) | {"state": "ONLINE"}, 2.05, 2.05),
+        ("off: not billed, and no room for another", intended("a", OrderState.SEEN, **A_PRICE) | {"state": "OFFLINE"}, 0, 2.05),
+        ("ordered, and not seen yet", intended("a", pricePerHour="2.05"), None, 2.05),
+        ("refused: sent again", intended("a", OrderState.REFUSED, pricePerHour="2.05"), None, 2.05),
+        ("of no recorded price: the catalogue's, as the limit counts it", intended("a"), None, 2.05),
+        ("lost", intended("a", OrderState.LOST), None, None),
+        ("new", {}, None, None),
+    ],
+)
+async def test_what_counts_towards_a_limit_is_exported_beside_what_is_spent(make_reconcilers, why, status, spent, counted):
+    reconcilers = make_reconcilers(quotas=SIX_DOLLARS)
+    reconcilers.put("GpuVM", "a", status=status)
+    for leading in (True, False):
+        metrics, labels = Metrics(), {"namespace": "team", "account": OWN_ACCOUNT}
+        queries = Queries(reconcilers.by_kind, {}, lambda on=leading: on, reconcilers.clock, reconcilers.tools.quota_usage)
+        queries.export(metrics, [], reconcilers.accounts)
+        usage = metrics.registry.get_sample_value("gpucloud_price_limit_usage_dollars_per_hour", labels)
+        state = {"state": status.get("state", "")}
+        price = metrics.registry.get_sample_value("gpucloud_price_dollars_per_hour", labels | state)
+        assert (price, usage) == ((spent, counted) if leading else (None, None)), why
+
+
+async def test_nothing_is_exported_of_a_limit_that_is_not_set(make_reconcilers):
+    for quotas in ((PER_ACCOUNT, PER_NAMESPACE), THREE):
+        reconcilers = make_reconcilers(quotas=quotas)
+        reconcilers.put("GpuVM", "a", status=intended("a", pricePerHour="2.05"))
+        assert reconcilers.tools.quota_usage.prices(lambda _uid, _configuration: None) == {}
+
+
 async def test_namespaces_and_accounts_are_counted_apart(make_reconcilers):
     reconcilers = make_reconcilers(quotas=(Quota("account", vms=2), Quota("namespace", vms=1)))
     reconcilers.put("GpuVM", "a", status=intended("a"))
@@ -174,6 +211,8 @@ def test_sums_are_those_of_what_stands():
         known = [item.price or Decimal(prices.get(item.configuration, 0)) for item in inside]
         assert (space.vms, space.price) == (len(inside), sum(known))
         assert space.unpriced == sum(item.price is None and item.configuration == "y" for item in inside)
+        shown = them.prices(lambda _uid, configuration: prices.get(configuration))
+        assert sum(price for (where, _), price in shown.items() if where == namespace) == space.price, "what is exported"
     own = next(uid for uid, item in standing.items() if item.namespace == "a")
     others = them.usage(own, "a", "default", prices.get)[1]
     assert others.vms == sum(item.namespace == "a" for item in standing.values()) - 1

@@ -97,6 +97,18 @@ class QuotaUsage:
             self._usage(quota, names[quota.scope], self._items.get(uid), price_of) for quota in self._quotas if quota.on
         )
 
+    def prices(self, price_of: Callable[[str, str], str | None]) -> dict[tuple[str, str], Decimal]:
+        """Return what the limits on prices count, by namespace and account, for metrics; nothing while none is set.
+
+        ``price_of`` answers an object's UID and a configuration with the catalogue's price. An unknown price counts as 0.
+        """
+        sums: dict[tuple[str, str], Decimal] = {}
+        for uid, item in self._items.items() if any(quota.price for quota in self._quotas) else ():
+            price = dollars(price_of(uid, item.configuration)) if item.price is None else item.price
+            key = item.namespace, account_label(item.namespace, item.account)
+            sums[key] = sums.get(key, NOTHING) + (price or NOTHING)
+        return sums
+
     def _usage(self, quota: Quota, name: str, own: QuotaItem | None, price_of: Callable[[str], str | None]) -> Usage:
         key, total = (quota.scope, name), _Sum()
         counted = self._sums.get(key)

@@ -95,6 +95,7 @@ class Engine:
         options = replace(client_options(settings), jitter=ports.entropy.jitter)
         self._namespaces = Namespaces(self.kube, clock)
         self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wakeups.wake)
+        self._quota_usage = QuotaUsage(quotas_of(settings))
         gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes, ports.tracer)
         around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
         self.sessions = AccountSessions(around)
@@ -129,7 +130,8 @@ class Engine:
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wakeups.wake_all)
         own.use(self._settings.credentials)
-        Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock).export(self.metrics, self.sessions)
+        queries = Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock, self._quota_usage)
+        queries.export(self.metrics, self.sessions, self.accounts)
         self.metrics.export_held(self._deletion_guard.counts)
         self.metrics.export_watch_age(self.staleness.ages)
         if self._orphans is not None:
@@ -225,7 +227,7 @@ class Engine:
             queue=self._wakeups.queue,
             entropy=self._entropy,
             deletion_guard=self._deletion_guard,
-            quota_usage=QuotaUsage(quotas_of(self._settings)),
+            quota_usage=self._quota_usage,
         )
 
     def _account_deps(self, objects: Listers) -> AccountReconcilerDeps:

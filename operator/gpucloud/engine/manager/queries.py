@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kinds.quota_usage import account_label
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gpucloud.engine.cache.store import CachedObject
-    from gpucloud.engine.cloud.accounts import AccountSessions
+    from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
     from gpucloud.engine.controller.controller import Controller
     from gpucloud.engine.controller.reconciler import Reconciler
+    from gpucloud.engine.kinds.quota_usage import QuotaUsage
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.engine.telemetry.metrics import Metrics
@@ -35,13 +37,16 @@ class Queries:
         controllers: Mapping[str, Controller[Any, Any, Any]],
         leading: Callable[[], bool],
         clock: Clock,
+        quota_usage: QuotaUsage,
     ) -> None:
         self._reconcilers, self._controllers, self._leading, self._clock = reconcilers, controllers, leading, clock
+        self._quota_usage = quota_usage
 
-    def export(self, metrics: Metrics, sessions: AccountSessions) -> None:
+    def export(self, metrics: Metrics, sessions: AccountSessions, accounts: Accounts) -> None:
         """Register the collectors of all these counts."""
         metrics.export_objects(self._ready_counts)
         metrics.export_withheld(self._withheld)
+        metrics.export_price_limit_usage(partial(self._price_limit_usage, accounts))
         metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
         metrics.export(
             collectors.Fleet(self._fleet, self._clock.wall),
@@ -75,6 +80,20 @@ class Queries:
                 meta, status = stored.meta, stored.status
                 account = account_label(meta.namespace, status.account or OWN_ACCOUNT)
                 yield collectors.FleetVM(meta.namespace, account, meta.uid, status)
+
+    def _price_limit_usage(self, accounts: Accounts) -> dict[tuple[str, str], float]:
+        """What the decision counts, and not the spend: towards a limit a VM that is off counts in full."""
+        vms = {stored.meta.uid: stored for kind, stored in self._objects() if kind == gpuvm.KIND}
+
+        def price_of(uid: str, configuration: str) -> str | None:
+            stored = vms.get(uid)
+            if stored is None or stored.spec is None:
+                return None
+            session = accounts.resolve(stored.meta, stored.spec, stored.status).session
+            return None if session is None else session.catalogue.price_per_hour(configuration)
+
+        prices = self._quota_usage.prices(price_of) if self._leading() else {}
+        return {labels: float(price) for labels, price in prices.items()}
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         controllers = self._controllers.items()

@@ -132,6 +132,11 @@ class Metrics:
         words = "Dollars an hour that one account or one namespace may spend on VMs, where a limit is set."
         self.registry.register(collectors.Counts("gpucloud_price_limit_dollars_per_hour", words, ("scope",), lambda: limits))
 
+    def export_price_limit_usage(self, usage: Callable[[], Mapping[tuple[str, str], float]]) -> None:
+        """Export what the limits on prices count, by namespace and account."""
+        name, words = "gpucloud_price_limit_usage_dollars_per_hour", "Dollars an hour that count towards a limit on prices."
+        self.registry.register(collectors.Counts(name, words, ("namespace", "account"), usage))
+
     def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
         """Export the number of actions that --observe-only withholds, by kind and action."""
         words = "Actions that --observe-only withholds now."
