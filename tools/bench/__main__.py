@@ -47,14 +47,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(args: argparse.Namespace) -> int:
-    """Run, print and keep."""
+    """Run, print and keep: after each operator at each size, so that an interruption loses one of them."""
     runs.check_platform()
     with of_image(os.environ) if args.image else contextlib.nullcontext(CHECKOUT) as environment:
         wishes = runs.Wishes(args.objects, not args.no_peers, args.budget == "default", args.out / "logs", environment)
-        found = runs.run(wishes)
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / f"{found.name}.json").write_text(json.dumps(to_json(found), indent=1) + "\n")
-    (args.out / f"{found.name}.md").write_text(report(found))
+        for found in runs.run(wishes):
+            args.out.mkdir(parents=True, exist_ok=True)
+            (args.out / f"{found.name}.json").write_text(json.dumps(to_json(found), indent=1) + "\n")
+            (args.out / f"{found.name}.md").write_text(report(found))
     print(report(found))
     print(f"Kept in {args.out}/{found.name}.json and .md. `make bench-page RESULTS=FILE` prints them into the documentation.")
     return int(any(result.failure for result in found.results if result.operator == OURS))
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nbench: interrupted; everything is gone", file=sys.stderr)
+        print("\nbench: interrupted; its processes are gone", file=sys.stderr)
         return INTERRUPTED
 
 

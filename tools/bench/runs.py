@@ -26,7 +26,7 @@ from controlplane import ControlPlaneError
 from controlplane.versions import KUBERNETES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from bench.operators import Operator
@@ -46,16 +46,16 @@ class Wishes:
     environment: Environment = CHECKOUT
 
 
-def run(wishes: Wishes) -> Run:
-    """Measure all of it; a peer that cannot be had or fails is left out with a word."""
+def run(wishes: Wishes) -> Iterator[Run]:
+    """Measure all of it, and yield the results so far after each; a peer that cannot be had is left out with a word."""
     name, machine = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ"), _machine(wishes.environment)
     peers = _peers() if wishes.peers else ()
-    results = [
-        _measure(operator, count, wishes.logs / f"{operator.name}-{count}")
-        for count in wishes.objects
-        for operator in (*(peers if count <= MOST_OF_PEERS else ()), ours(budget=wishes.budget, environment=wishes.environment))
-    ]
-    return Run(name, _commit(), machine, "default" if wishes.budget else "none", tuple(results))
+    commit, budget, results = _commit(), "default" if wishes.budget else "none", list[Result]()
+    for count in wishes.objects:
+        product = ours(budget=wishes.budget, environment=wishes.environment)
+        for operator in (*(peers if count <= MOST_OF_PEERS else ()), product):
+            results.append(_measure(operator, count, wishes.logs / f"{operator.name}-{count}"))
+            yield Run(name, commit, machine, budget, tuple(results))
 
 
 def steady_seconds(objects: int) -> float:
