@@ -121,6 +121,7 @@ class Origin(StrEnum):
 
 
 MOST_DESTROYING_CALLS = 1_000_000
+MOST_OTHERS_IDS = 8  # with so many an order that had no clear answer is a person's to settle
 
 
 class DestroyingPurpose(StrEnum):
@@ -174,6 +175,14 @@ class Order(Model):
     ] = None
     cloud_vpc: Annotated[
         str | None, Field(max_length=253, description="VPC that the acceptance named, where it is another than was asked for.")
+    ] = None
+    others_ids: Annotated[
+        tuple[Annotated[str, Field(max_length=253)], ...] | None,
+        Field(
+            max_length=MOST_OTHERS_IDS,
+            description="Ids of what had the name before the order, so that it made none of them. Absent: none, or cloudId is "
+            "known.",
+        ),
     ] = None
     reorders: Annotated[
         int, Field(ge=0, le=1000, description="How often it was ordered again because an accepted order never showed.")

@@ -19,10 +19,12 @@ from gpucloud.reconcile.order import (
     OUTSTANDING,
     TrackedOrder,
     after_event,
+    has_most_others,
     is_unproven,
     is_unrecorded,
     may_exist,
     unordered,
+    with_others,
 )
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.placement import Placement, as_ordered, cloud_placement
@@ -177,7 +179,8 @@ def _shown(tracked: TrackedOrder, found: Present[object], proofs: Proofs, now: f
     ordered = tracked.state in BEING_MADE - {OrderState.INTENDED}
     if ordered and not proofs.marked and found.as_of < shown_from(tracked):
         return tracked
-    if ordered and is_unproven(tracked.order, proves_owner=proofs.marked or not proofs.markable):
+    by_id = not proofs.markable and not has_most_others(tracked.order)
+    if ordered and is_unproven(tracked.order, proves_owner=proofs.marked or by_id):
         return after_event(taken, OrderEvent.NAME_TAKEN, now)
     if ordered or proofs.marked or _is_back(tracked, seen_id, proofs):
         origin = Origin.CREATED
@@ -193,7 +196,8 @@ def _taken_by_another(tracked: TrackedOrder, seen_id: str | None, proofs: Proofs
     """Return the order when a listing shows the name, and no order can have made what has it: nor can one that follows."""
     if proofs.unique_id and seen_id is not None:
         tracked = replace(tracked, others=tracked.others | {seen_id})
-    return after_event(tracked, OrderEvent.NAME_TAKEN, now)
+    taken = after_event(tracked, OrderEvent.NAME_TAKEN, now)
+    return taken if taken.order is None else replace(taken, order=with_others(taken.order, taken.others))
 
 
 def _end_by_another(tracked: TrackedOrder) -> OrderEvent:
@@ -341,4 +345,4 @@ def _with_id(tracked: TrackedOrder, seen_id: str | None) -> TrackedOrder:
     order = tracked.order
     if order is None or seen_id is None or order.cloud_id == seen_id:
         return tracked
-    return replace(tracked, order=order.model_copy(update={"cloud_id": seen_id}))
+    return replace(tracked, order=with_others(order.model_copy(update={"cloud_id": seen_id}), tracked.others))

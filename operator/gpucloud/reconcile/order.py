@@ -18,7 +18,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import MOST_DESTROYING_CALLS, DestroyingCall, DestroyingPurpose, Order, OrderState, Origin
+from gpucloud.kinds.common import (
+    MOST_DESTROYING_CALLS,
+    MOST_OTHERS_IDS,
+    DestroyingCall,
+    DestroyingPurpose,
+    Order,
+    OrderState,
+    Origin,
+)
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.continuity import Sightings
 from gpucloud.reconcile.ownership import record_id
@@ -160,8 +168,29 @@ def record(tracked: TrackedOrder, order: Order, now: float) -> TrackedOrder:
     if not may_be_recorded(base.state):
         raise ValueError(f"an order that is {base.state} is not recorded anew")
     earlier_unclear = tracked.earlier_unclear or base.state in {OrderState.UNCLEAR, OrderState.OVERDUE}
-    others = tracked.others | _adopted_id(base)
-    return TrackedOrder(order, now, recorded=now, earlier_unclear=earlier_unclear, others=others)
+    return TrackedOrder(order, now, recorded=now, earlier_unclear=earlier_unclear, others=others_before(tracked))
+
+
+def others_before(tracked: TrackedOrder) -> frozenset[str]:
+    """Return the unique ids that an order does not make which is recorded now: something had them before."""
+    return tracked.others if tracked.order is None else tracked.others | _adopted_id(tracked.order)
+
+
+def with_others(order: Order, others: frozenset[str]) -> Order:
+    """Return the record with these ids of others, for the next process; those that it holds already come first.
+
+    Once its own id is known, that tells it from any other.
+    """
+    held = order.others_ids or ()
+    kept = (*held, *sorted(others - {*held}))[:MOST_OTHERS_IDS]
+    if may_exist(order) and order.cloud_id is not None:
+        kept = ()
+    return order if kept == held else order.model_copy(update={"others_ids": kept or None})
+
+
+def has_most_others(order: Order | None) -> bool:
+    """Whether the record has no room for another's id: then no id tells what this order made from what it did not."""
+    return order is not None and len(order.others_ids or ()) >= MOST_OTHERS_IDS
 
 
 def _adopted_id(order: Order) -> frozenset[str]:
@@ -189,7 +218,9 @@ def answered(
         moved, made = after_event(tracked, OrderEvent.ANSWERED, now), placed
         if placed.cloud_id in tracked.others:  # a cloud may answer with what has the name already
             made = placed._replace(cloud_id=None)
-        return moved if moved.order is None else replace(moved, order=moved.order.model_copy(update=made.changes()))
+        if moved.order is None:
+            return moved
+        return replace(moved, order=with_others(moved.order.model_copy(update=made.changes()), moved.others))
     exists = refusal.kind == "Conflict" and not chosen_name
     if refusal.ambiguous or exists:
         moved = after_event(tracked, OrderEvent.UNANSWERED, now)

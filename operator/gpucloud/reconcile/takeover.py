@@ -72,7 +72,7 @@ def merged(known: TrackedOrder | None, recorded: Order | None, versions: frozens
     earlier_unclear = recorded.state is not OrderState.NOT_ORDERED
     # An unclear one may have been an intended one that its writer had itself taken over.
     unresolved = recorded.state in {OrderState.INTENDED, OrderState.UNCLEAR} or _is_of_unknown_order(recorded)
-    others = frozenset[str]() if known is None else known.others
+    others = frozenset(recorded.others_ids or ()) | (frozenset() if known is None else known.others)
     not_owned = TrackedOrder(recorded, now, unresolved=unresolved, earlier_unclear=earlier_unclear, others=others)
     return after_event(not_owned, OrderEvent.TAKEN_OVER, now)
 

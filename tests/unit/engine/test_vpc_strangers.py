@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from gpucloud.kinds.common import MOST_OTHERS_IDS
 from support.fakes import FakeCloud
 from support.orderrig import KEY, VPC, history_over
 
@@ -42,27 +43,40 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("restarted", [False, True])
+RESTARTED = {
+    "never": (),
+    "before the order, and the new process sees theirs": ("before", "looks"),
+    "before the order, while listings lack theirs": ("before",),
+    "at the call, so that the answer is in no record": ("at the call",),
+}
+
+
+@pytest.mark.parametrize("restarted", RESTARTED.values(), ids=RESTARTED)
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 async def test_a_vpc_that_had_the_name_before_the_order_is_not_of_it(it, answer, restarted):
     """Two partial listings lacked it, and an order was sent: it was called Ready, and destroyed with the object."""
     await it.apply()
     await it.until(lambda: it.ready == "False/Conflict")
-    if restarted:
+    it.cloud.refuse("CreateVpc", answer)
+    it.cloud.hides = restarted == ("before",)
+    if "before" in restarted:
         await it.start()
         await asyncio.sleep(5)
-    it.cloud.refuse("CreateVpc", answer)
     it.cloud.hides = True
     await it.until(lambda: it.cloud.asked("CreateVpc"), 100)
+    written = seen(it)
+    if "at the call" in restarted:
+        await it.start()
     it.cloud.hides = False
-    await it.until(lambda: it.ready == "False/Conflict", 400)
-    assert "True/Available" not in seen(it)
+    await it.until(lambda: it.ready == "False/Conflict", 900)
+    assert "True/Available" not in written | seen(it)
     it.delete()
     await it.until(lambda: it.gone, 900)
     assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == (["5"], [])
 
 
-async def test_a_vpc_that_was_adopted_is_not_of_an_order_that_follows(it):
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_vpc_that_was_adopted_is_not_of_an_order_that_follows(it, restarted):
     """The spec allows that no more, listings lack it for a grace, and the order for one of its own has no clear answer."""
     await it.start(own_account_sharing="Shared")
     await it.apply(adoption="IfExists")
@@ -71,8 +85,10 @@ async def test_a_vpc_that_was_adopted_is_not_of_an_order_that_follows(it):
     it.cloud.refuse("CreateVpc", 500)
     it.cloud.hides = True
     await it.until(lambda: it.cloud.asked("CreateVpc"), 600)
+    if restarted:
+        await it.start(own_account_sharing="Shared")
     it.cloud.hides = False
-    await it.until(lambda: it.ready == "False/Conflict", 400)
+    await it.until(lambda: it.ready == "False/Conflict", 900)
     it.delete()
     await it.until(lambda: it.gone, 900)
     assert (list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == (["5"], [])
@@ -126,6 +142,36 @@ async def test_what_the_order_made_beside_it_is_ours(it):
     it.delete()
     await it.until(lambda: it.gone, 900)
     assert it.cloud.vpcs == {}
+
+
+async def test_so_many_had_the_name_before_that_a_person_must_look(it):
+    """The record has room for eight ids. With so many, no id tells what an order without a clear answer has made."""
+    await it.apply()
+    for stranger in map(str, range(MOST_OTHERS_IDS)):
+        it.cloud.vpcs = {stranger: THEIRS | {"id": stranger}}
+        await it.until(lambda known=stranger: known in it.status.get("order", {}).get("othersIds", ()), 200)
+    it.cloud.refuse("CreateVpc", 500)
+    it.cloud.vpcs.clear()
+    await it.until(lambda: it.cloud.asked("CreateVpc"), 100)
+    it.cloud.vpcs["16"] = THEIRS | {"id": "16"}
+    await it.start()
+    await it.until(lambda: it.ready == "False/Ambiguous", 60)
+    it.delete()
+    await asyncio.sleep(900)
+    assert (it.ready, list(it.cloud.vpcs), it.cloud.asked("DestroyVpc")) == ("False/DeletionBlocked", ["16"], [])
+
+
+async def test_once_its_own_id_is_known_the_record_needs_no_others(it):
+    await it.apply()
+    await it.until(lambda: it.ready == "False/Conflict")
+    it.cloud.vpcs.clear()
+    it.cloud.refuse("CreateVpc", THEIRS | {"id": "6"})
+    await it.until(lambda: it.status["order"]["state"] == "Intended", 100)
+    assert it.status["order"]["othersIds"] == ["5"], "it is in the record before the call is sent"
+    await it.until(lambda: it.cloud.asked("CreateVpc"), 100)
+    it.cloud.vpcs["6"] = THEIRS | {"id": "6"}
+    await it.until(lambda: it.ready == "True/Available", 60)
+    assert "othersIds" not in it.status["order"]
 
 
 def seen(it):

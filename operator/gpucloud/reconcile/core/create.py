@@ -256,7 +256,7 @@ def _announcement(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
     here, reorders = f.identity, 0 if f.order is None else f.order.reorders
-    return Order(
+    order = Order(
         id=record_id(f.nonce, f.meta.uid, here.name),
         state=OrderState.INTENDED,
         name=here.name,
@@ -266,6 +266,7 @@ def _new_order(f: CloudFacts[Any, Any, Any]) -> Order:
         recorded_at=f.now.wall,
         reorders=reorders + (f.state is OrderState.OVERDUE),
     )
+    return orders.with_others(order, orders.others_before(f.tracked))
 
 
 def _may_send(f: CloudFacts[Any, Any, Any]) -> bool:

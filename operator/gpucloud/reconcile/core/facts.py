@@ -276,7 +276,8 @@ class CloudFacts(ABC, Generic[P, S, R]):
         """Whether what bears the chosen name may be of an order of this object that had no clear answer, or another's."""
         if not isinstance(self.found, Present) or self.found.as_of < evidence.shown_from(self.tracked):
             return False
-        return orders.is_unproven(self.order, proves_owner=not (self.chosen_name and self.subject.markable))
+        by_id = not self.subject.markable and not orders.has_most_others(self.order)
+        return orders.is_unproven(self.order, proves_owner=by_id or not self.chosen_name)
 
     @property
     def never_ordered(self) -> bool:

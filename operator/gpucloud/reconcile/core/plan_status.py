@@ -66,7 +66,7 @@ def recorded(f: CloudFacts[Any, S, Any]) -> Order | None:
     if f.state is OrderState.NOT_ORDERED and f.others_record is not None:
         return f.others_record  # it says to people, and to a new process, that a resource may be this object's
     if f.order is None and f.history.seen_new:
-        return Order(state=OrderState.NOT_ORDERED)
+        return orders.with_others(Order(state=OrderState.NOT_ORDERED), f.tracked.others)
     return f.order
 
 

@@ -33,6 +33,7 @@ def decide(f: VpcFacts) -> Plan[GpuVpcStatus]:
         steps.claimed,
         steps.unobserved,
         steps.duplicate_records,
+        steps.unproven_origin,
         steps.not_owned,
         alive,
         steps.lost,
