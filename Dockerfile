@@ -30,7 +30,7 @@ RUN set -eu; \
       *) echo "TARGETARCH ${TARGETARCH:-$(uname -m)}: expected amd64 or arm64" >&2; exit 1 ;; \
     esac; \
     /uv/bin/uv venv --quiet --python "$(command -v python3)" /opt/gpucloud; \
-    /uv/bin/uv export --quiet --frozen --no-dev --extra operator --extra sim --no-emit-project --output-file /tmp/locked.txt; \
+    /uv/bin/uv export --quiet --frozen --no-dev --extra operator --extra sim --extra otel --no-emit-project --output-file /tmp/locked.txt; \
     /uv/bin/uv pip install --quiet --python /opt/gpucloud --python-platform "${platform}" --require-hashes --only-binary :all: \
       --no-deps --requirement /tmp/locked.txt; \
     /uv/bin/uv venv --quiet --python "$(command -v python3)" /build; \

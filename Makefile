@@ -7,7 +7,7 @@ UV_VERSION := 0.13.8
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
 READY := .venv/.ready
-SERVED := --extra operator --extra sim # what the image holds, as in the Dockerfile
+SERVED := --extra operator --extra sim --extra otel # what the image holds, as in the Dockerfile
 CHART_CRDS := deploy/helm/gpucloud-operator-crds/files/crds
 # Temporary files, uv's locks among them, live in a folder of its own, which goes with the command, interrupted or not.
 TIDY = t=$$(mktemp -d) && trap 'rm -rf "$$t"' EXIT
@@ -32,7 +32,7 @@ $(READY): pyproject.toml uv.lock $(filter .uv/bin/uv,$(UV))
 	@$(TIDY) && export TMPDIR="$$t" && env -u VIRTUAL_ENV \
 	  $(UV) sync --quiet --frozen --all-extras --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" && \
 	  env -u VIRTUAL_ENV UV_PROJECT_ENVIRONMENT=.venv/product \
-	  $(UV) sync --quiet --frozen --no-dev $(SERVED) --extra otel --compile-bytecode --python $(RUN)/python
+	  $(UV) sync --quiet --frozen --no-dev $(SERVED) --compile-bytecode --python $(RUN)/python
 	@touch $@
 
 setup: $(READY) ## make the virtual environment from the lock file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -18,7 +19,9 @@ from image.errors import ImageError
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-EXTRAS = ["--extra", "operator", "--extra", "sim"]
+SERVED = re.search(r"^SERVED := (.+?) #", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+EXTRAS = SERVED.split()
+PACKAGE = ROOT / "operator" / "gpucloud"
 UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
 
 
@@ -58,9 +61,21 @@ def test_one_version_of_what_builds():
 
 
 def test_the_image_and_its_bill_of_materials_are_of_the_same_extras():
-    served = re.search(r"^SERVED := (.+?) #", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
-    assert served.split() == EXTRAS
-    assert re.findall(r"uv export \S+ \S+ --no-dev (.+?) --no-emit-project", DOCKERFILE) == [served]
+    assert EXTRAS == ["--extra", "operator", "--extra", "sim", "--extra", "otel"]
+    assert re.findall(r"uv export \S+ \S+ --no-dev (.+?) --no-emit-project", DOCKERFILE) == [SERVED]
+
+
+def test_the_image_has_the_extras_that_settings_of_the_chart_need():
+    """Nobody can install anything in a pod: there is no pip, and the root is read-only."""
+    schema = json.loads((ROOT / "deploy" / "helm" / "gpucloud-operator" / "values.schema.json").read_text())
+    settings = schema["properties"]["settings"]["properties"]
+    needed = {name: re.findall(r"needs the extra (\w+)", one.get("description", "")) for name, one in settings.items()}
+    assert needed["tracing"] == ["otel"]
+    asked = {name: extra for name, extras in needed.items() for extra in extras if extra not in EXTRAS}
+    assert asked == {}
+    source = "".join(file.read_text() for file in [PACKAGE / "app.py", *(PACKAGE / "engine").rglob("*.py")])
+    told = set(re.findall(r"Install the extra (\w+)", source))
+    assert told == {extra for extras in needed.values() for extra in extras}, "the settings say what the messages ask for"
 
 
 def test_the_context_is_a_list_of_what_is_needed():
