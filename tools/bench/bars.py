@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ _MEMORY = (
     "The libraries take most of what it holds before there is any object ([sizing](../explanation/sizing.md)). The rest is the "
     "objects, and as much again is room that a storm of creations leaves behind."
 )
+_IDLE = "All that it does in that time is the listings that the tables below count, and to serve its metrics."
 _RECORD = "Creating is shown, and an order is recorded in the status before it is sent ([ADR 13](../adr/0013-order-record.md))."
 _LISTINGS = "While anything is pending there is a listing every two seconds: the longer a storm lasts, the more of them."
 
@@ -87,9 +89,14 @@ class Bar:
         value = self.measured(kept)
         if value is None:
             return "not measured"
-        if value > self.most:
+        if not within(value, self.most):
             return "missed"
-        return "met" if self.stretch is None or value > self.stretch else "met, and the stretch"
+        return "met" if self.stretch is None or not within(value, self.stretch) else "met, and the stretch"
+
+
+def within(value: float, most: float) -> bool:
+    """Whether a value is at most so much, but for what floating point adds."""
+    return value <= most or math.isclose(value, most, rel_tol=1e-9)
 
 
 def _at_once(objects: int) -> tuple[Bar, ...]:
@@ -118,8 +125,8 @@ BARS = (
     Bar("apply to first status, p99, s", 1_000, 2, a_figure("create: first status p99, s"), why=_STORM),
     Bar("peak RSS in the image, MB", 1_000, 110, a_figure(PEAK), 90, _MEMORY, IMAGE, "190, not in the image"),
     Bar("peak RSS in the image, MB", 10_000, 350, a_figure(PEAK), 250, _MEMORY, IMAGE),
-    Bar("operator CPU an idle minute, s", 1_000, 0.15, cpu_an_idle_minute),
-    Bar("operator CPU an idle minute, s", 10_000, 0.4, cpu_an_idle_minute),
+    Bar("operator CPU an idle minute, s", 1_000, 0.15, cpu_an_idle_minute, why=_IDLE),
+    Bar("operator CPU an idle minute, s", 10_000, 0.4, cpu_an_idle_minute, why=_IDLE),
     Bar("restart with all Ready: operator CPU, s", 1_000, 2, a_figure(RESTART_CPU)),
     Bar("restart with all Ready: operator CPU, s", 10_000, 15, a_figure(RESTART_CPU)),
     *(
@@ -169,7 +176,7 @@ FIRST_GOALS = (
     Bar("cloud calls a life", 1_000, 2.05, a_figure(CALLS), 2.01, _LISTINGS),
     Bar("apiserver writes a life, Events apart", 1_000, 4, a_figure(WRITES), 3, _RECORD),
     Bar("operator CPU, create + delete, s", 1_000, 12, a_figure(CPU), 6, _SPREAD),
-    Bar("operator CPU an idle minute, s", 1_000, 0.1, cpu_an_idle_minute, 0.03, NOT_KNOWN),
+    Bar("operator CPU an idle minute, s", 1_000, 0.1, cpu_an_idle_minute, 0.03, _IDLE),
     Bar("all Ready, s", 1_000, 20, a_figure(READY), 16, _STORM),
     Bar("all gone, s", 1_000, 10, a_figure(GONE), 8, _WALL),
     Bar("one object, apply to Ready, p50, s", 1_000, 10, a_figure("create: Ready p50, s"), 8, _STORM),

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import chart, kept, model, table
-from bench.bars import BARS, FIRST_GOALS
-from bench.measures import figure
+from bench.bars import BARS, FIRST_GOALS, within
+from bench.measures import BASE, figure
 from bench.results import OPERATORS, OURS
 from pages.markdown import between
 
@@ -59,7 +59,7 @@ def bars(found: Kept, chosen: Sequence[Bar]) -> list[str]:
     for bar in chosen:
         if bar.verdict(found) == "missed":
             whys.setdefault(bar.why, []).append(f"{bar.what} (N = {bar.objects:,})")
-    told = [f"- Missed: {'; '.join(whats)}. {why}" for why, whats in whys.items()]
+    told = [line for why, whats in whys.items() for line in (f"- {why} Missed:", *(f"    - {what}" for what in whats))]
     return [*table.lines(rows), "", *told, *([""] if told else [])]
 
 
@@ -71,10 +71,16 @@ def sizes(found: Kept) -> list[str]:
     return table.lines(rows)
 
 
+def modelled(found: Kept) -> list[Result]:
+    """The results that other sizes are computed from: without small ones, in which constant costs weigh too much."""
+    return [one for one in found.good if one.objects >= BASE]
+
+
 def fleets(results: Sequence[Result]) -> list[str]:
     """What fleets of other sizes would cost, where two sizes were measured."""
     if len({one.objects for one in results}) < MEASURED_SIZES:
-        return ["### Fleets of other sizes", "", f"Computed from two sizes, of which not both are kept: {NOT_MEASURED}.", ""]
+        said = f"Computed from two runs with {BASE:,} objects and more, of which not both are kept: {NOT_MEASURED}."
+        return ["### Fleets of other sizes", "", said, ""]
     costs = model.costs(results)
     said = f"Computed from the runs with {costs.lowest:,} and {costs.highest:,} objects, as straight lines through both."
     return ["### Fleets of other sizes", "", said, "", *table.lines(model.table(costs)), ""]
@@ -86,7 +92,7 @@ def sizing(found: Kept) -> list[str]:
     smallest = next(iter(found.good), None)
     start = smallest.phase("start") if smallest else None
     rows.append(["none", f"{start.peak_rss_mb:.0f} MB", "", "", "measured"] if start else ["none", *[""] * 3, NOT_MEASURED])
-    costs = model.costs(found.good) if len(found.good) >= MEASURED_SIZES else None
+    costs = model.costs(lined) if len(lined := modelled(found)) >= MEASURED_SIZES else None
     rows += [_fleet(fleet, found.ours(fleet.vms), costs) for fleet in SIZING_FLEETS]
     return table.lines(rows)
 
@@ -116,16 +122,24 @@ def _bar(found: Kept, bar: Bar) -> list[str]:
     return [
         bar.what,
         f"{bar.objects:,}",
-        f"≤ {bar.most:g}",
+        f"≤ {bar.most:g}" if bar.most else "0",
         stretch,
         bar.before,
-        _value(bar.measured(found)),
+        _beside(bar.measured(found), bar.most),
         bar.verdict(found),
     ]
 
 
 def _value(value: float | None) -> str:
     return table.number(value)
+
+
+def _beside(value: float | None, most: float) -> str:
+    """The value with as many digits as show on which side of the bar it is."""
+    shown = table.number(value)
+    if value is None or within(value, most) == within(float(shown), most):
+        return shown
+    return next(text for digits in range(4, 18) if within(float(text := f"{value:.{digits}g}"), most) == within(value, most))
 
 
 def _size(objects: int, budget: str, run: Run | None) -> list[str]:
@@ -141,7 +155,7 @@ def _size(objects: int, budget: str, run: Run | None) -> list[str]:
 
 def _parts(found: Kept) -> list[str]:
     parts = ["### The sizes", "", *sizes(found), "", "### The bars", "", *bars(found, BARS)]
-    parts += ["### The first goals", "", *bars(found, FIRST_GOALS), *fleets(found.good)]
+    parts += ["### The first goals", "", *bars(found, FIRST_GOALS), *fleets(modelled(found))]
     for objects in found.sizes:
         if run := found.run(objects):
             parts += [*table.size(run, objects), ""]

@@ -83,3 +83,14 @@ def test_what_two_scrapes_differ_by_happened_in_between():
 
 def test_controller_runtime_writes_the_kind_in_small_letters():
     assert counts.Metrics(SCRAPE.format(controller="gpuvm", success=3, unchanged=0, lags=0)).passes["success"] == 3
+
+
+def test_a_question_about_rights_is_no_write():
+    asked = {
+        "create selfsubjectaccessreviews": 1,
+        "create tokenreviews": 1,
+        "list gpuvms": 3,
+        "create events": 2,
+        "patch gpuvms": 1,
+    }
+    assert (counts.writes(asked, events=False), counts.writes(asked, events=True), counts.reads(asked)) == (1, 2, 5)
