@@ -52,7 +52,9 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef", known)
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
         apart = _other_cluster(missing, _cluster(snapshot), spec.cluster, vm)
-        yield elsewhere or apart or _need(missing, snapshot, account)
+        found = elsewhere or apart or _need(missing, snapshot, account)
+        nameless = found.readiness is Readiness.READY and objects.snapshot_for(vm, spec) is None
+        yield Dependency(found.name, Readiness.PENDING) if nameless else found  # no VM is made from anything else
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
     yield from sharing.nameless_fields(objects, spec, account)
 
