@@ -29,6 +29,7 @@ PROGRAMS = Path(sys.executable).parent  # gpucloud and its plugin are installed 
 REPOSITORY = Path(__file__).parents[2]
 SIM, OPERATOR = "sim", "operator"
 NAMESPACE = "gpucloud-demo"
+OPERATOR_NAMESPACE = "gpucloud-system"  # of its service account and its Lease, as in operator-rbac.yaml
 PROVISION_SECONDS = 7
 _SIM_READY = "gpucloud sim listening on "
 _OPERATOR_READY = '"event": "synced"'
@@ -76,11 +77,13 @@ class Stage:
     def operator_words(self, cloud: str) -> list[str]:
         """The words after ``gpucloud`` that start the operator for the namespace of the demo.
 
-        It gets no credential of the cloud: objects bring theirs.
+        It gets no credential of the cloud: objects bring theirs. By its Lease `kubectl gpucloud doctor` and `version` see it.
         """
         flags: dict[str, object] = {"--endpoint": f"default={cloud}", "--namespace": NAMESPACE, "--poll-pending-seconds": 1}
         ports: dict[str, object] = {"--metrics-port": 0, "--health-port": 0}
-        return ["operator", *(str(word) for pair in (flags | ports).items() for word in pair)]
+        words = ["operator", *(str(word) for pair in (flags | ports).items() for word in pair)]
+        borrowed = self.plane.audit_log is None  # there its Lease may be another operator's, which it would wait for
+        return words if borrowed else [*words, "--leader-elect", "--lease-namespace", OPERATOR_NAMESPACE]
 
     def start_operator(self, cloud: str, token: str) -> None:
         """Start the operator as the user whose token this is, and wait until it serves.

@@ -15,6 +15,7 @@ API_VERSION = f"{GROUP}/{VERSION}"
 FINALIZER = f"{GROUP}/finalizer"
 SECRET_FINALIZER = f"{GROUP}/credentials-in-use"  # on a Secret that a GpuCloudAccount reads, while that is in use
 FIELD_MANAGER = "gpucloud-operator"
+VERSION_MARK = "app.kubernetes.io/version"  # a label of the operator's pods; an annotation of its Lease
 PART_OF = ("app.kubernetes.io/part-of", "gpucloud-operator")  # the label by which what belongs to an operator is found
 SERVER_SIDE_APPLY = "kubectl apply --server-side"
 APPLY_CRDS = f"{SERVER_SIDE_APPLY} -f crds/"  # in a checkout of the operator's version

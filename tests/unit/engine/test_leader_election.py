@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+import gpucloud
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.leader_election import LeaderElector, LeaseIdentity, record_of
 from gpucloud.engine.runtime.entropy import SystemEntropy
@@ -263,6 +264,16 @@ async def test_labels_of_a_lease_that_stands(sides, noted, expected, why):
     await asyncio.sleep(10)
     assert one.is_leader
     assert leases.body["metadata"]["labels"] == expected, why
+
+
+async def test_its_lease_tells_the_version_of_who_leads(sides):
+    """That of a Lease which an operator of another version has left is replaced, and what others note stays."""
+    leases, one = await sides("one")
+    assert leases.body["metadata"]["annotations"] == {"app.kubernetes.io/version": gpucloud.__version__}
+    leases.body["metadata"]["annotations"] = {"app.kubernetes.io/version": "0.0.1", "team": "a"}
+    await asyncio.sleep(10)
+    assert one.is_leader
+    assert leases.body["metadata"]["annotations"] == {"app.kubernetes.io/version": gpucloud.__version__, "team": "a"}
 
 
 async def test_its_lease_says_whose_it_is(sides):

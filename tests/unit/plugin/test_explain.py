@@ -1,6 +1,8 @@
 """``explain`` and ``version``: what needs no object."""
 
 import json
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -9,6 +11,7 @@ from gpucloud.cli.plugin import entry
 from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verbs.explain import explanations
 
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/gpucloud-system/leases"
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
 
 
@@ -65,11 +68,46 @@ def test_versions_of_plugin_apiserver_and_operators(api, plugin):
     assert json.loads(out) == {"plugin": gpucloud.__version__, "kubernetes": "v1.36.3", "operators": ["9.9.9"]}
 
 
+def a_lease(holder, version="9.9.9", ago=3):
+    renewed = (datetime.now(UTC) - timedelta(seconds=ago)).isoformat()
+    noted = {"annotations": {"app.kubernetes.io/version": version}} if version else {}
+    return {"metadata": {"name": "gpucloud-operator", **noted}, "spec": {"holderIdentity": holder, "renewTime": renewed}}
+
+
+NOWHERE = "no pod and no Lease of an operator is visible in namespace 'gpucloud-system'"
+
+
+@pytest.mark.parametrize(
+    ("lease", "pods", "says", "why"),
+    [
+        (
+            ("laptop_1",),
+            (),
+            r"9\.9\.9 \(the Lease gpucloud-operator is held by laptop_1, renewed \d+ s ago\)$",
+            "in a terminal",
+        ),
+        (("laptop_1", ""), (), r"of unknown version \(the Lease gpucloud-operator is held by laptop_1,", "an older one"),
+        (("op-1_77",), ("op-1",), r"8\.8\.8$", "its own pod holds it, and is told once"),
+        (("op-12_77",), ("op-1",), r"8\.8\.8, 9\.9\.9 \(the Lease", "a name that only begins alike"),
+        (("laptop_1", "9.9.9", 600), (), NOWHERE, "it ended long ago"),
+        (("",), (), NOWHERE, "nobody leads"),
+    ],
+)
+def test_an_operator_outside_of_the_cluster_is_seen_by_its_lease(api, plugin, lease, pods, says, why):
+    """The history: the demo's operator runs in a terminal, and no verb saw it."""
+    label = {"app.kubernetes.io/version": "8.8.8"}
+    api.canned[PODS] = {"items": [{"metadata": {"name": name, "labels": label}} for name in pods]}
+    api.canned[LEASES] = {"items": [a_lease(*lease)]}
+    told = plugin("version")[1].splitlines()[-1]
+    assert re.match(f"Operator: {says}", told), why
+    assert json.loads(plugin("version", "-o", "json")[1])["operators"] == re.findall(r"\d\.\d\.\d", told), why
+
+
 def test_what_may_not_be_seen_is_said(api, plugin):
-    api.refused[PODS] = 403
+    api.refused[PODS] = api.refused[LEASES] = 403
     code, out, _ = plugin("version")
     assert code == 0
-    assert "no pod of an operator is visible in namespace 'gpucloud-system'; name another with --operator-namespace" in out
+    assert "no pod and no Lease of an operator is visible in namespace 'gpucloud-system'; name another with" in out
 
 
 def test_the_version_of_the_plugin_alone_asks_no_cluster(capsys, monkeypatch):

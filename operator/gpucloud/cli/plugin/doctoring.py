@@ -40,6 +40,7 @@ class Lease:
     name: str
     holder: str
     renewed: datetime | None
+    version: str = ""  # of the operator that wrote it last; empty if that is an older one, which does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +58,5 @@ class Facts:
     things: tuple[Thing, ...] = ()
     unread: Mapping[str, str] = field(default_factory=dict)  # by plural, why they could not be listed
     watched: frozenset[str] | None = None  # namespaces that the operators in that namespace watch; "*" for all
+    pods: tuple[str, ...] | None = None  # of operators, in their namespace
     namespaces: tuple[str, ...] | None = None  # of the cluster, when the one that is looked at is not there

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.doctoring import Finding, Severity
+from gpucloud.cli.plugin.leases import is_led
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, moment
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.text import ago, few
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 PATIENCE = timedelta(minutes=1)  # an operator that runs has looked at a new object long before
 ANSWER = timedelta(minutes=5)  # to a request; a cloud that is away for a moment delays it (--blind-after-seconds)
-SILENCE = timedelta(minutes=1)  # of the holder of a Lease, whatever our clock's error
 ANSWERS = {  # where the status answers a request
     Annotation.RESTART_REQUESTED_AT: "lastHandledRestartAt",
     Annotation.RECONCILE_REQUESTED_AT: "lastHandledReconcileAt",
@@ -108,11 +108,7 @@ def _namespaces(names: list[str]) -> str:
 
 def _runs(facts: Facts) -> bool:
     """Whether an operator is seen to run."""
-    return any(lease.holder and not _is_silent(facts, lease) for lease in facts.leases or ())
-
-
-def _is_silent(facts: Facts, lease: Lease) -> bool:
-    return lease.renewed is None or facts.now - lease.renewed > SILENCE
+    return any(is_led(lease, facts.now) for lease in facts.leases or ())
 
 
 def unseen(facts: Facts) -> Iterator[Finding]:
@@ -173,7 +169,7 @@ def _answerable(item: Thing, annotation: Annotation) -> bool:
 def leaders(facts: Facts) -> Iterator[Finding]:
     """Leases that nobody holds, or that are not renewed; and a note where none is to be seen, unless an error says as much."""
     for lease in facts.leases or ():
-        if not lease.holder or _is_silent(facts, lease):
+        if not is_led(lease, facts.now):
             yield Finding(
                 Severity.ERROR,
                 "operator",

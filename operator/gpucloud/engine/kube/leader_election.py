@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
+import gpucloud
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.runtime.supervisor import Supervisor
-from gpucloud.kinds.meta import PART_OF
+from gpucloud.kinds.meta import PART_OF, VERSION_MARK
 from gpucloud.reconcile.lease import ElectionState, LeaseDurations, LeaseRecord, Step, decide
 
 if TYPE_CHECKING:
@@ -258,10 +259,15 @@ class LeaderElector(NoElection):
 
 
 def _labelled(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the Lease with the label by which `kubectl gpucloud doctor` finds it; other labels are kept."""
+    """Return the Lease with the label by which `kubectl gpucloud doctor` finds it, and our version; what others note is kept.
+
+    The version is no label, whose value could not be any: the apiserver would refuse the Lease.
+    """
     meta = body["metadata"]
     label, value = PART_OF
-    return {**body, "metadata": {**meta, "labels": {label: value, **(meta.get("labels") or {})}}}
+    labels = {label: value, **(meta.get("labels") or {})}
+    annotations = {**(meta.get("annotations") or {}), VERSION_MARK: gpucloud.__version__}
+    return {**body, "metadata": {**meta, "labels": labels, "annotations": annotations}}
 
 
 def leader_elector(  # noqa: PLR0913, PLR0917 - wiring

@@ -6,27 +6,26 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import marks, show
+from gpucloud.cli.plugin import leases, marks, show
 from gpucloud.cli.plugin.advice import pasteable
-from gpucloud.cli.plugin.doctoring import Facts, Finding, Lease, Severity
+from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.findings import examine
-from gpucloud.cli.plugin.objects import KINDS, moment
+from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.verbs.shared import cluster, listed
-from gpucloud.kinds.meta import GROUP, PART_OF, VERSION
+from gpucloud.kinds.meta import GROUP, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.doctoring import Lease
     from gpucloud.cli.plugin.kube.access import At
 
-OLD_NAMES = "gpucloud"  # beginning of the usual names, for a Lease that an operator of before the label has left
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
@@ -47,6 +46,7 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
     """Everything that may be seen; what may not is None, and the findings know."""
     things, unread = listed(here, namespace)
     discovery = here.read(f"/apis/{GROUP}/{VERSION}")
+    pods = here.operator_pods(operator_namespace)
     served = None if discovery is None else frozenset(str(item.get("name")) for item in discovery.get("resources") or ())
     return Facts(
         now=datetime.now(UTC),
@@ -56,10 +56,11 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         definitions=_definitions(here),
         rights={right: here.may(right, namespace or "") for right in WANTED_RIGHTS},
         operator_namespace=operator_namespace,
-        leases=_leases(here, operator_namespace),
+        leases=leases.leases(here, operator_namespace),
         things=things,
         unread={plural: str(error) for plural, error in unread.items()},
-        watched=watched(here.operator_pods(operator_namespace) or ()),
+        watched=watched(pods or ()),
+        pods=None if pods is None else tuple(str(pod["metadata"]["name"]) for pod in pods),
         namespaces=here.other_namespaces(namespace) if namespace is not None and not things else None,
     )
 
@@ -70,24 +71,10 @@ def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:
     return {plural: definition for plural, definition in read.items() if definition is not None}
 
 
-def _leases(here: Cluster, namespace: str) -> tuple[Lease, ...] | None:
-    """The Leases of operators of ours in that namespace; None when they may not be seen."""
-    listed = here.listed("Leases", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
-    if listed is None:
-        return None
-    found = []
-    for item in listed:
-        name, spec = str(item["metadata"].get("name", "")), item.get("spec") or {}
-        label, ours = PART_OF
-        if (item["metadata"].get("labels") or {}).get(label) == ours or name.startswith(OLD_NAMES):
-            found.append(Lease(name, clean(str(spec.get("holderIdentity") or "")), moment(spec.get("renewTime"))))
-    return tuple(found)
-
-
 def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
     where = "all namespaces" if facts.namespace is None else f"namespace {facts.namespace}"
     lines = [Line(f"Looked at {where} as {facts.who or 'a user of unknown name'}: {plural(len(facts.things), 'object')}.")]
-    lines += [Line(f"The Lease {lease.name} is held by {lease.holder or 'nobody'}.") for lease in facts.leases or ()]
+    lines += [Line(_led(facts, lease)) for lease in facts.leases or ()]
     for same in _merged(found):
         first = same[0]
         lines += [
@@ -99,6 +86,16 @@ def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
     counts = {severity: sum(finding.severity is severity for finding in found) for severity in Severity}
     said = ", ".join(plural(count, severity.value) for severity, count in counts.items() if count)
     return [*lines, Line(""), Line(f"{said}." if said else "Nothing wrong was found.", style="bold")]
+
+
+def _led(facts: Facts, lease: Lease) -> str:
+    """Who leads, and where that is not one of the operator's pods, that it runs elsewhere."""
+    said = leases.words(lease, facts.now)
+    version = f" Its operator is of version {lease.version}." if lease.holder and lease.version else ""
+    outside = facts.pods is not None and leases.is_led(lease, facts.now) and not leases.is_a_pod(lease, facts.pods)
+    where = f"no pod of an operator in namespace {facts.operator_namespace!r}"
+    elsewhere = f" That is {where}: it may run outside of the cluster, for example in a terminal." if outside else ""
+    return f"{said[0].upper()}{said[1:]}.{version}{elsewhere}"
 
 
 def _advice(text: str) -> str:
@@ -131,7 +128,13 @@ def document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
         "user": facts.who or None,
         "objects": len(facts.things),
         "leases": [
-            {"name": lease.name, "holder": lease.holder, "renewedAt": lease.renewed.isoformat() if lease.renewed else None}
+            {
+                "name": lease.name,
+                "holder": lease.holder,
+                "renewedAt": lease.renewed.isoformat() if lease.renewed else None,
+                "version": lease.version or None,
+                "isPod": None if facts.pods is None else leases.is_a_pod(lease, facts.pods),
+            }
             for lease in facts.leases or ()
         ],
         "rights": [{"verb": right.verb, "resource": right.resource, "allowed": may} for right, may in facts.rights.items()],
