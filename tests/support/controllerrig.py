@@ -57,8 +57,11 @@ class FakeReconciler:
     def needs_finalizer(self, stored):
         return not (stored.meta.has_finalizer or stored.meta.deleting)
 
-    def defer_to_listing(self, _stored):
+    def awaits_first_listing(self, _stored):
         return self.deferred
+
+    def defer_to_listing(self, _stored):
+        assert self.deferred
 
     async def gather(self, stored):
         self.gathered = stored

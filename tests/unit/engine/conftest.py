@@ -171,14 +171,14 @@ class Anywhere:
     def __init__(self, inventory):
         self.inventory, self.searching, self.unlisted = inventory, set(), {}
 
-    def places_of(self, uid, name, _not_before, _also=frozenset()):
+    def search(self, uid, _name, _not_before, _named=frozenset(), **_only):
         self.searching.add(uid)
-        return tuple(self.inventory.places_of(name)), next(iter(self.unlisted.values()), None)
 
-    def places_in(self, uid, name, _not_before, clusters):
-        self.searching.add(uid)
-        found = tuple(here for here in self.inventory.places_of(name) if here.cluster in clusters)
-        return found, next((self.unlisted[cluster] for cluster in clusters if cluster in self.unlisted), None)
+    def places_of(self, name, _not_before, named=frozenset(), *, only_named=False):
+        if not only_named:
+            return tuple(self.inventory.places_of(name)), next(iter(self.unlisted.values()), None)
+        found = tuple(here for here in self.inventory.places_of(name) if here.cluster in named)
+        return found, next((self.unlisted[cluster] for cluster in named if cluster in self.unlisted), None)
 
     def end_search(self, uid):
         self.searching.remove(uid)

@@ -44,7 +44,10 @@ class Listings:
     def seek(self, uid, clusters):
         self.seekers[uid] = clusters
 
-    def sought(self, _uid, cluster, _name, _not_before):
+    def list_until_known(self, uid, cluster, _name, _not_before):
+        assert cluster in self.seekers[uid]
+
+    def places_since(self, cluster, _name, _not_before):
         return self.shown[cluster]
 
 
@@ -55,7 +58,8 @@ class Searching:
 
     def look(self, uid, not_before=None):
         began = asyncio.get_running_loop().time() if not_before is None else not_before
-        return self.anywhere.places_of(uid, "train", began)
+        self.anywhere.search(uid, "train", began)
+        return self.anywhere.places_of("train", began)
 
 
 @pytest.fixture
@@ -76,6 +80,12 @@ async def test_one_list_of_clusters_serves_all_who_were_there_before(searching):
     assert (len(searching.client.asked), searching.woken) == (2, ["a", "b", "c", "late"])
     assert [searching.look(uid, 0.05) for uid in "abc"] == [((VM,), None)] * 3
     assert searching.listings.seekers["a"] == {"Hou1", "Msc1"}
+
+
+async def test_the_question_where_a_name_is_asks_for_nothing(searching):
+    assert searching.anywhere.places_of("train", 0.0)[1].cause is UnknownReason.NOT_LISTED
+    await asyncio.sleep(5)
+    assert (searching.client.asked, searching.listings.seekers, searching.woken) == ([], {}, [])
 
 
 async def test_a_failure_is_told_to_all_once_and_asked_again_ever_more_rarely(searching):
@@ -143,7 +153,8 @@ async def test_a_cluster_is_looked_into_as_it_is_listed_already(searching, also,
     searching.listings.shown = {"Hou1": (), "hou1": (), "msc1": (VM._replace(cluster="msc1"),)}
     searching.look("a")
     await asyncio.sleep(1)
-    places = searching.anywhere.places_of("a", "train", 0.0, frozenset(also))
+    searching.anywhere.search("a", "train", 0.0, frozenset(also))
+    places = searching.anywhere.places_of("train", 0.0, frozenset(also))
     assert (places, searching.listings.seekers["a"]) == (((found,), None), looked), why
 
 

@@ -18,7 +18,7 @@ from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.inventory import Inventory
@@ -51,45 +51,48 @@ class Anywhere:
         self._waiting: dict[str, float] = {}  # by UID: the object waits for a list of clusters that was asked for then or later
         self._task: asyncio.Task[None] | None = None
 
-    def places_in(
-        self, uid: str, name: str, not_before: float, clusters: frozenset[str]
-    ) -> tuple[tuple[Identity, ...], Unknown | None]:
-        """Return where in these clusters records of this name are, and why some are unknown, as ``places_of`` does."""
-        self._waiting.pop(uid, None)
-        return self._sought(uid, name, not_before, {one: one for one in clusters})
+    def search(
+        self, uid: str, name: str, not_before: float, named: frozenset[str] = frozenset(), *, only_named: bool = False
+    ) -> None:
+        """Have listed what ``places_of`` needs; wake the object whenever more becomes known, until its search is ended."""
+        if only_named:
+            self._waiting.pop(uid, None)
+        elif self._as_of < not_before:
+            self._waiting[uid] = not_before
+            self._ask()
+            return
+        clusters = self._in_question(named, only_named=only_named)
+        self._inventory.seek(uid, frozenset(clusters))
+        for listed_as in sorted(clusters):
+            self._inventory.list_until_known(uid, listed_as, name, not_before)
 
     def places_of(
-        self, uid: str, name: str, not_before: float, also: frozenset[str] = frozenset()
+        self, name: str, not_before: float, named: frozenset[str] = frozenset(), *, only_named: bool = False
     ) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where records of this name are, by listings that began at ``not_before`` (mono) or later.
 
-        ``also``: clusters that are looked into, whether or not the credential knows them.
+        ``named``: clusters that are looked into, whether or not the credential knows them; with ``only_named`` no other one is.
 
         Also why other places are unknown: there may be more in the cluster that ``detail`` names, or in any if it names none.
-        The object is woken when more becomes known, until its search is ended.
+        A query: ``search`` asks for the listings.
         """
-        if self._as_of < not_before:
-            self._waiting[uid] = not_before
-            self._ask()
+        if not only_named and self._as_of < not_before:
             return (), self._trouble or Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        told = {self._inventory.spelling(one): one for one in self._clusters}
-        return self._sought(uid, name, not_before, told | {one: one for one in also})
-
-    def _sought(
-        self, uid: str, name: str, not_before: float, clusters: Mapping[str, str]
-    ) -> tuple[tuple[Identity, ...], Unknown | None]:
-        """Look into these clusters: how each is listed, and how it is called in what is returned."""
-        self._inventory.seek(uid, frozenset(clusters))
         found: list[Identity] = []
         unknown: list[Unknown] = []
-        for listed_as, cluster in sorted(clusters.items()):
-            listed = self._inventory.sought(uid, listed_as, name, not_before)
+        for listed_as, cluster in sorted(self._in_question(named, only_named=only_named).items()):
+            listed = self._inventory.places_since(listed_as, name, not_before)
             if isinstance(listed, Unknown):
                 unknown.append(Unknown(listed.since, listed.cause, cluster))
             else:
                 found += (there._replace(cluster=cluster) for there in listed)
         failed = (one for one in unknown if one.cause is not UnknownReason.NOT_LISTED)
         return tuple(found), next(failed, unknown[0] if unknown else None)
+
+    def _in_question(self, named: frozenset[str], *, only_named: bool) -> dict[str, str]:
+        """Return the clusters that are looked into: how each is listed, and how it is called in what is returned."""
+        told = {} if only_named else {self._inventory.spelling(one): one for one in self._clusters}
+        return told | {one: one for one in named}
 
     def end_search(self, uid: str) -> None:
         """List no cluster for this object any more."""

@@ -205,6 +205,10 @@ class ClusterRecords(Generic[R]):
             return Unknown(self.doubted_since, UnknownReason.IMPLAUSIBLE)
         return None if self.as_of is None else Listed(self.records, self.as_of)
 
+    def is_unproven(self, name: str, not_before: float) -> bool:
+        """Whether the last listing has nothing of this name, and the one before it does not confirm that."""
+        return not (isinstance(self.latest(), Unknown) or self.places(name) or self.lacked_before(name, not_before))
+
     def listing_status(self, now: float) -> ListingStatus:
         """Return the status of the listing at this mono time, for metrics."""
         doubted = self.doubted_since is not None

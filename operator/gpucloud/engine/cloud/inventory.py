@@ -131,24 +131,19 @@ class Inventory(ListedClusters[R]):
                 cached.waiting.pop(uid, None)
             self._retire(cluster)
 
-    def sought(self, uid: str, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
-        """Return where a cluster that is listed for this object has records of a name, by a listing that began then or later.
+    def list_until_known(self, uid: str, cluster: str, name: str, not_before: float) -> None:
+        """List a cluster that is listed for this object until ``places_since`` knows, and wake the object then.
 
-        That it has none takes two listings in a row, as one may be partial. Until then they are asked for, and wake the object.
         So does the end of a failure or of a doubt.
         """
         cached = self._cached[cluster]
-        latest = cached.latest()
         if not cached.has_listed_since(not_before):
             cached.waiting[uid] = not_before
-            cached.trigger.set()
-            return latest if isinstance(latest, Unknown) else Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        found = cached.places(name)
-        if isinstance(latest, Unknown) or found or cached.lacked_before(name, not_before):
-            return latest if isinstance(latest, Unknown) else found
-        cached.waiting[uid] = self._clock.mono()
+        elif cached.is_unproven(name, not_before):
+            cached.waiting[uid] = self._clock.mono()
+        else:
+            return
         cached.trigger.set()
-        return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
 
     def _open(self, cluster: str) -> ClusterRecords[R]:
         """Return the records of a cluster, which is listed from now on."""

@@ -47,6 +47,19 @@ class ListedClusters(Generic[R]):
         """Return all places where the listed clusters show a record of this name."""
         return [here for cached in self._cached.values() for here in cached.places(name)]
 
+    def places_since(self, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
+        """Return where a cluster has records of a name, by a listing that began at ``not_before`` (mono) or later.
+
+        That it has none takes two listings in a row, as one may be partial. ``Inventory.list_until_known`` asks for them.
+        """
+        cached = self._cached.get(cluster)
+        latest = None if cached is None else cached.latest()
+        if isinstance(latest, Unknown):
+            return latest
+        if cached is None or not cached.has_listed_since(not_before) or cached.is_unproven(name, not_before):
+            return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
+        return cached.places(name)
+
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""
         cached = self._cached.get(identity.cluster)

@@ -40,10 +40,9 @@ class Watches:
             inventory.refresh_after(uid, not_before)
         return bool(behind)
 
-    def defer_to_listing(self, uid: str, not_before: float) -> bool:
-        """Let such a listing wake this object if one is about to come; return whether it is."""
-        coming = any(inventory.awaits_listing(uid, not_before) for inventory in self.inventories(uid))
-        return coming and self.refresh_after(uid, not_before)
+    def awaits_listing(self, uid: str, not_before: float) -> bool:
+        """Whether such a listing is about to come. A query."""
+        return any(inventory.awaits_listing(uid, not_before) for inventory in self.inventories(uid))
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""

@@ -139,16 +139,16 @@ class Controller(Generic[P, S, F]):
         if stored is None:
             return
         self._reconciler.on_update(stored)
-        if self._reconciler.needs_finalizer(stored) or not self._is_deferred(key, stored):
-            self.pace.caused(key.uid)
-            self._queue.add(key, lane)
+        if not self._reconciler.needs_finalizer(stored) and self._reconciler.awaits_first_listing(stored):
+            self._defer_to_listing(key, stored)
+            return
+        self.pace.caused(key.uid)
+        self._queue.add(key, lane)
 
-    def _is_deferred(self, key: Key, stored: CachedObject[P, S]) -> bool:
-        """Whether the object needs a listing that is about to come and wakes it: before, nothing can be decided."""
-        deferred = self._reconciler.defer_to_listing(stored)
-        if deferred:
-            self._queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
-        return deferred
+    def _defer_to_listing(self, key: Key, stored: CachedObject[P, S]) -> None:
+        """Let the listing that a new object needs wake it, or else the time."""
+        self._reconciler.defer_to_listing(stored)
+        self._queue.requeue_at(key, self._clock.mono() + LISTING_SECONDS)
 
     def on_delete(self, key: Key) -> None:
         """Drop a deleted object from the indexes and the store, with its entry; cancel its wake-up."""
@@ -164,7 +164,10 @@ class Controller(Generic[P, S, F]):
         if self._reconciler.needs_finalizer(stored):
             await self._add_finalizer(key, stored)
             stored = self._reconciler.store.get(key.uid)
-            if stored is None or self._is_deferred(key, stored):
+            if stored is None:
+                return Outcome.CHANGE
+            if self._reconciler.awaits_first_listing(stored):
+                self._defer_to_listing(key, stored)
                 return Outcome.CHANGE
         return await self._carry_on(key, stored)
 
@@ -174,6 +177,7 @@ class Controller(Generic[P, S, F]):
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
         again = self._reconciler.follow_up(key.uid, plan)
+        self._note_difference(stored, plan)
         pending = self._pending_write(stored, plan)
         now, write_at = self._clock.mono(), None if pending is None else pending.at
         self._queue.requeue_at(
@@ -221,14 +225,24 @@ class Controller(Generic[P, S, F]):
             known.withheld_logged = plan.withheld
             log.info("withheld", would=plan.withheld, **names(key))
 
-    def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
-        """Return when to write the new status: now if it is urgent, later if it only informs; None if it is unchanged."""
-        uid, known = stored.meta.uid, self._known(stored.meta.uid)
-        if plan.status is None or (plan.status == stored.status and not stored.amended):
+    def _note_difference(self, stored: CachedObject[P, S], plan: Plan[S]) -> None:
+        """Note since when the status is to be written; record the deferred Event if there is nothing to write."""
+        known = self._known(stored.meta.uid)
+        if not _differs(stored, plan):
             known.differs_since = None
-            self._events.flush(uid)  # no Event of Ready repeats the deferred one
+            self._events.flush(stored.meta.uid)  # no Event of Ready repeats the deferred one
+        elif known.differs_since is None:
+            known.differs_since = self._clock.mono()
+
+    def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
+        """Return when to write the new status: now if it is urgent, later if it only informs; None if it is unchanged.
+
+        A query: ``_note_difference`` has noted since when it differs.
+        """
+        if plan.status is None or not _differs(stored, plan):
             return None
-        since = known.differs_since = self._clock.mono() if known.differs_since is None else known.differs_since
+        uid, since = stored.meta.uid, self._known(stored.meta.uid).differs_since
+        since = self._clock.mono() if since is None else since  # deleted meanwhile: nothing could be noted
         first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
         in_turn = self._pacer.not_before(uid, stored.meta.generation)
         lasting = PENDING_LASTING_SECONDS if plan.pending else LASTING_SECONDS
@@ -367,6 +381,11 @@ class Controller(Generic[P, S, F]):
         self._metrics.queue.retried()
         self.pace.failed(key.uid, again)
         self._queue.requeue_at(key, again)
+
+
+def _differs(stored: CachedObject[Any, S], plan: Plan[S]) -> bool:
+    """Whether the plan has a status that is to be written."""
+    return plan.status is not None and (plan.status != stored.status or stored.amended)
 
 
 def _later(time: float | None, now: float) -> float | None:

@@ -45,8 +45,11 @@ class Reconciler(Protocol[P, S, F]):
     def needs_finalizer(self, stored: CachedObject[P, S]) -> bool:
         """Whether the object lacks the finalizer that it is to have before anything else."""
 
-    def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
-        """Let a listing wake the object if one that it needs is about to come; return whether it is."""
+    def awaits_first_listing(self, stored: CachedObject[P, S]) -> bool:
+        """Whether a listing that a new object needs is about to come: before, nothing can be decided. A query."""
+
+    def defer_to_listing(self, stored: CachedObject[P, S]) -> None:
+        """Let that listing wake the object."""
 
     async def gather(self, stored: CachedObject[P, S]) -> F:
         """Take in what is new of the object, and return the facts of the decision."""

@@ -62,8 +62,11 @@ class CloudKind(ABC, Generic[P, S, F]):
     def facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, common: dict[str, Any]) -> F:
         """Return the kind's facts, which include the common ones. A query without I/O."""
 
+    def end_needless_search(self, facts: F, account: ResolvedAccount) -> None:
+        """End a search that the facts do not need any more. No query."""
+
     async def complete(self, facts: F, stored: CachedObject[P, S], account: ResolvedAccount) -> F:  # noqa: ARG002 - as above
-        """Add the facts that only a creation needs; may read from the apiserver."""
+        """Add the facts that only a creation needs; may read from the apiserver, and carry on a search. No query."""
         return facts
 
     @abstractmethod

@@ -121,14 +121,18 @@ class CloudReconciler(CloudKind[P, S, F]):
         """Whether the object is to be given our finalizer."""
         return steps.awaits_finalizer(stored.meta, self._deps.limits)
 
-    def defer_to_listing(self, stored: CachedObject[P, S]) -> bool:
-        """Let the listing that a new object needs wake it, if one is about to come; return whether it is.
+    def awaits_first_listing(self, stored: CachedObject[P, S]) -> bool:
+        """Whether the listing that a new object needs is about to come. A query.
 
         Before that listing nothing can be decided, and a reconcile would only ask for it.
         """
         uid, history = stored.meta.uid, self._tracker.history(stored.meta.uid)
         new = history.seen_new and not stored.meta.deleting and self._tracker.latest(uid) is None
-        return new and self._watches.defer_to_listing(uid, history.first_seen)
+        return new and self._watches.awaits_listing(uid, history.first_seen)
+
+    def defer_to_listing(self, stored: CachedObject[P, S]) -> None:
+        """Let the listing that a new object needs wake it."""
+        self._watches.refresh_after(stored.meta.uid, self._tracker.history(stored.meta.uid).first_seen)
 
     def claim_and_watch(self, stored: CachedObject[P, S], spec: P) -> None:
         """Claim and watch the object's resource with the account that the object uses now."""
@@ -174,8 +178,10 @@ class CloudReconciler(CloudKind[P, S, F]):
         return not (facts.seen and not facts.recreates) and is_free(facts)
 
     def _observed_facts(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount) -> F:
+        """Observe the resource, and return the facts after that; end a search that they do not need."""
         seen = self.observe(stored, spec, account)
         facts = self.facts(stored, spec, account, self._common(stored, spec, account, seen))
+        self.end_needless_search(facts, account)
         why = sharing.adoption(self._deps.objects, spec, self.subject, facts.identity.name, account)
         return facts if why is None else adoption.without(facts, why)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.engine.cloud import observation
 from gpucloud.engine.kinds.order_tracking import Recorded
+from gpucloud.engine.kinds.searches import Search
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation
@@ -136,11 +137,13 @@ class Observer:
     def _search(
         self, uid: str, session: AccountSession, proofs: Proofs, seen: Observed
     ) -> tuple[Identity | None, Unknown | None]:
-        """Return another place of the mark, or why it is not known that there is none."""
+        """Carry on the search; return another place of the mark, or why it is not known that there is none."""
         for since in evidence.search_times(seen.tracked, self._tracker.history(uid), proofs):
             if seen.now.mono < since:  # no listing that began until now counts
                 return None, Unknown(since, UnknownReason.NOT_LISTED)
-            found, unsearched = self._searches.places_of(uid, session, proofs.here, since)
+            search = Search(session, proofs.here, since)
+            self._searches.carry_on(uid, search)
+            found, unsearched = self._searches.places_of(search)
             if found or unsearched is not None:
                 return (found[0], None) if found else (None, unsearched)
         return None, None

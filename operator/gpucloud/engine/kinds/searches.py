@@ -5,6 +5,7 @@ A search lists clusters that no object may use otherwise, so it is ended as soon
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile.naming import same_cluster
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.naming import Identity
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search for records of the name of ``here``, elsewhere, in listings that began at ``not_before`` (mono) or later.
+
+    ``named``: clusters that the spec names; with ``only_named`` no other one is looked into.
+    """
+
+    session: AccountSession
+    here: Identity
+    not_before: float
+    named: frozenset[str] = frozenset()
+    only_named: bool = False
+
+
 class Searches:
     """The searches that are under way, by UID of the object."""
 
@@ -23,25 +38,19 @@ class Searches:
         self._inventory_name = inventory_name
         self._running: dict[str, Anywhere] = {}
 
-    def places_of(
-        self,
-        uid: str,
-        session: AccountSession,
-        here: Identity,
-        not_before: float,
-        named: frozenset[str] = frozenset(),
-        *,
-        only_named: bool = False,
-    ) -> tuple[tuple[Identity, ...], Unknown | None]:
-        """Return where else than ``here`` listings that began at ``not_before`` (mono) or later show records of its name.
+    def carry_on(self, uid: str, search: Search) -> None:
+        """Begin or go on with the object's search: have listed what it needs, and wake the object when more becomes known."""
+        self.end_other(uid, search.session)
+        anywhere = self._running[uid] = search.session.anywhere[self._inventory_name]
+        anywhere.search(uid, search.here.name, search.not_before, search.named, only_named=search.only_named)
 
-        Also why other places are unknown, as ``Anywhere.places_of`` does. The object is woken when more becomes known.
-        ``named``: clusters that the spec names; with ``only_named`` no other one is looked into.
+    def places_of(self, search: Search) -> tuple[tuple[Identity, ...], Unknown | None]:
+        """Return where else than ``here`` records of its name are, and why other places are unknown. A query.
+
+        Both as ``Anywhere.places_of`` returns them, for a search that was carried on in this reconcile.
         """
-        self.end_other(uid, session)
-        search = self._running[uid] = session.anywhere[self._inventory_name]
-        look = search.places_in if only_named else search.places_of
-        found, unknown = look(uid, here.name, not_before, named)
+        anywhere, here = search.session.anywhere[self._inventory_name], search.here
+        found, unknown = anywhere.places_of(here.name, search.not_before, search.named, only_named=search.only_named)
         others = (there for there in found if there.vpc != here.vpc or not same_cluster(there.cluster, here.cluster))
         return tuple(others), unknown
 
@@ -52,6 +61,6 @@ class Searches:
 
     def end(self, uid: str) -> None:
         """List no cluster any more for this object's search."""
-        search = self._running.pop(uid, None)
-        if search is not None:
-            search.end_search(uid)
+        anywhere = self._running.pop(uid, None)
+        if anywhere is not None:
+            anywhere.end_search(uid)

@@ -21,20 +21,23 @@ async def test_a_new_object_is_woken_by_the_listing_that_it_needs_if_one_is_abou
     reconcilers.clock.now += 1
     new = reconcilers.put("GpuVM", meta={"finalizers": []})
     reconcilers.session.vms.looks.clear()
-    assert reconcilers.vms.defer_to_listing(new) is coming
+    assert reconcilers.vms.awaits_first_listing(new) is coming
+    assert not reconcilers.session.vms.looks, "the question changes nothing"
+    if coming:
+        reconcilers.vms.defer_to_listing(new)
     assert reconcilers.session.vms.looks == ([("u-train", reconcilers.clock.now)] if coming else [])
 
 
 async def test_an_object_that_was_looked_at_or_had_our_finalizer_or_goes_defers_to_no_listing(reconcilers):
     reconcilers.clock.now += 1
-    assert not reconcilers.vms.defer_to_listing(reconcilers.put("GpuVM", "old"))
+    assert not reconcilers.vms.awaits_first_listing(reconcilers.put("GpuVM", "old"))
     new = reconcilers.put("GpuVM", meta={"finalizers": []})
-    assert not reconcilers.vms.defer_to_listing(replace(new, meta=replace(new.meta, deleting=True)))
+    assert not reconcilers.vms.awaits_first_listing(replace(new, meta=replace(new.meta, deleting=True)))
     await reconcilers.facts("GpuVM")
-    assert not reconcilers.vms.defer_to_listing(new)
+    assert not reconcilers.vms.awaits_first_listing(new)
     other = reconcilers.put("GpuVM", "other", meta={"finalizers": []})
     reconcilers.session.vms.as_of = reconcilers.clock.now
-    assert not reconcilers.vms.defer_to_listing(other), "the listing is there"
+    assert not reconcilers.vms.awaits_first_listing(other), "the listing is there"
 
 
 async def test_no_view_is_kept_beside_the_stores_unless_a_call_is_to_be_sent(reconcilers):

@@ -131,11 +131,15 @@ async def test_this_process_knows_where_it_ordered_whatever_becomes_of_the_statu
 async def test_each_cluster_is_searched_before_an_order_and_no_longer(rig, search):
     rig.put(spec=SPEC, status=WAITS)
     rig.inventory.seen[THERE] = Present(VmRecord(id=THERE.name, namespace="acme", cluster=AWAY), NOW)
-    assert (await rig.facts()).strays == (THERE,)
+    before = await rig.facts()
+    assert before.strays == (THERE,)
     assert search.searching == {"u1"}
     await rig.intend()
     await rig.facts()
     assert search.searching == set()
+    stored = rig.reconciler.store.get("u1")
+    asked = rig.reconciler._unclaimed.with_strays(before, rig.reconciler.account(stored, stored.spec))
+    assert (asked.strays, search.searching) == ((THERE,), set()), "the question begins no search"
 
 
 @pytest.mark.parametrize(

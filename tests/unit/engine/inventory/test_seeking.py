@@ -18,7 +18,8 @@ def seek(it, uid, name="x", not_before=None):
     """As a reconcile does: the object needs a listing of another cluster that began when it was first seen, or later."""
     it.inventory.seek(uid, THERE)
     began = asyncio.get_running_loop().time() if not_before is None else not_before
-    return it.inventory.sought(uid, "Hou1", name, began)
+    it.inventory.list_until_known(uid, "Hou1", name, began)
+    return it.inventory.places_since("Hou1", name, began)
 
 
 async def none_of(it, uid):
@@ -35,6 +36,17 @@ async def test_one_listing_serves_all_who_look_and_wakes_each_once(rig):
     await asyncio.sleep(1)
     assert (it.count, sorted(it.woken)) == (1, sorted(everyone))
     assert seek(it, "uid-7", not_before=0) == (here(cluster="Hou1"), here(vpc="lab", cluster="Hou1"))
+
+
+async def test_the_question_where_a_name_is_lists_nothing_and_wakes_nobody(rig):
+    it = rig([])
+    assert it.inventory.places_since("Hou1", "x", 0).cause is UnknownReason.NOT_LISTED, "a cluster that nobody lists"
+    it.inventory.seek("uid", THERE)
+    await asyncio.sleep(1)
+    for began in (0, 0.5, 1):
+        assert it.inventory.places_since("Hou1", "x", began).cause is UnknownReason.NOT_LISTED
+    await asyncio.sleep(SLOW - 2)
+    assert (it.count, it.woken) == (1, [])
 
 
 async def test_that_a_cluster_has_none_of_the_name_takes_two_listings(rig):

@@ -158,9 +158,12 @@ class GpuCloudAccountReconciler:
         """Whether the account is to be given our finalizer."""
         return steps.awaits_finalizer(stored.meta, self._deps.limits)
 
-    def defer_to_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
-        """Return whether a listing is to wake it: no listing shows an account."""
+    def awaits_first_listing(self, stored: GpuCloudAccount) -> bool:  # noqa: ARG002 - as of other kinds
+        """Whether a listing is to wake it: no listing shows an account."""
         return False
+
+    def defer_to_listing(self, stored: GpuCloudAccount) -> None:
+        """Do nothing: it awaits none."""
 
     def has_delayed_effect(self, stored: GpuCloudAccount, verb: Verb) -> bool:  # noqa: ARG002 - as of other kinds
         """Whether a call's effect shows later: an account sends none."""

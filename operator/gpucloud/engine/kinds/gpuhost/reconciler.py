@@ -87,9 +87,12 @@ class GpuHostReconciler:
         """Whether the object is to be given our finalizer: nothing is destroyed with a GpuHost."""
         return False
 
-    def defer_to_listing(self, stored: GpuHost) -> bool:  # noqa: ARG002 - as of other kinds
-        """Return whether a listing is to wake it: the first reconcile requests one."""
+    def awaits_first_listing(self, stored: GpuHost) -> bool:  # noqa: ARG002 - as of other kinds
+        """Whether a listing is to wake it: the first reconcile requests one."""
         return False
+
+    def defer_to_listing(self, stored: GpuHost) -> None:
+        """Do nothing: it awaits none."""
 
     async def gather(self, stored: GpuHost) -> Facts:
         """Observe the host; read the cloud-init if a reprovisioning may be sent.

@@ -196,7 +196,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             said_to_buy=self._tracker.said(stored.meta, Annotation.BUY_ANYWAY),
             default_pool=account.defaults.resource_pool if account.defaults is not None else None,
         )
-        self._unclaimed.end_old_search(facts, account)
         if stored.meta.deleting or account.session is None:
             return facts
         catalogue = account.session.catalogue
@@ -206,9 +205,15 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         other = None if first is None else catalogue.price_per_hour(first.configuration)
         return replace(facts, price_per_hour=catalogue.price_per_hour(configuration), replacement_price=other)
 
+    def end_needless_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
+        """End the search for a VM that need not be looked for in other clusters any more."""
+        self._unclaimed.end_old_search(facts, account)
+
     async def complete(self, facts: VmFacts, stored: GpuVM, account: ResolvedAccount) -> VmFacts:  # noqa: ARG002 - as above
-        """Add the SSH keys, whether the namespace is terminating, and VMs that may be this one under another name."""
-        facts = self._unclaimed.searched(await with_order_needs(facts, self._deps), account)
+        """Carry on the search in other clusters; add what it has found, lookalikes, and the order's needs."""
+        facts = self._unclaimed.with_lookalikes(await with_order_needs(facts, self._deps), account)
+        self._unclaimed.carry_on_search(facts, account)
+        facts = self._unclaimed.with_strays(facts, account)
         return replace(self._waiting.with_those_before(facts, account.session), now=reading(self._deps.clock))
 
     def needs_completion(self, facts: VmFacts) -> bool:
@@ -288,8 +293,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
             event = replace(event, note=with_names(event.note, snapshots) + still_published(facts, plan))
         if event is not None and isinstance(facts, VmFacts) and plan.action in {Verb.CREATE, Verb.START}:
             self._waiting.answered(facts, plan.action)
-        stored = self.store.get(facts.meta.uid)
-        if stored is not None:
+        if (stored := self.store.get(facts.meta.uid)) is not None:
             self._count_usage(stored)
         return event
 
@@ -359,8 +363,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
 
     def _count_deletion_by(self, facts: VmFacts) -> None:
         """Count the deletion of the newest view, by what its facts show."""
-        stored = self.store.get(facts.meta.uid)
-        if stored is not None:
+        if (stored := self.store.get(facts.meta.uid)) is not None:
             self._destructions.count(stored, facts.is_present and facts.ours, facts.configuration_in_use)
 
     def _count_usage(self, stored: GpuVM) -> None:

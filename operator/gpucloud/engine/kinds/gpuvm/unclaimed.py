@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.kinds.indexes import Marked
+from gpucloud.engine.kinds.searches import Search
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import evidence, naming
 from gpucloud.reconcile import order as orders
@@ -42,11 +43,27 @@ class Unclaimed:
         owners = [] if mark is None else self._store.indexed(Marked(mark.fingerprint))
         return self._ownership.is_claimed(claim) or any(one.meta.uid != uid for one in owners)
 
-    def searched(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
-        """Add the VMs that may be this object's, under an earlier UID's name or in another place."""
-        facts = replace(facts, lookalikes=self.lookalikes(facts, account))
+    def carry_on_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
+        """Look in other clusters for the VM of an object that needs it; it is woken when more becomes known.
+
+        Facts whose lookalikes hold the purchase need no search: its own VM need not be looked for.
+        """
+        search = None if buy_anyway.is_held_by_others(facts) else _search(facts, account)
+        if search is None or account.session is None or search.not_before > facts.now.mono:
+            return
+        self._searches.carry_on(facts.meta.uid, search)
+        _, unknown = self._searches.places_of(search)
+        if unknown is not None and unknown.cause is UnknownReason.REJECTED:
+            account.session.learn_clusters()  # the message lists the known clusters
+
+    def with_lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
+        """Add the VMs that may be this object's, under an earlier UID's name. A query."""
+        return replace(facts, lookalikes=self.lookalikes(facts, account))
+
+    def with_strays(self, facts: VmFacts, account: ResolvedAccount) -> VmFacts:
+        """Add the VMs that may be this object's, in another place, to facts with lookalikes. A query."""
         if buy_anyway.is_held_by_others(facts):
-            return facts  # its own need not be looked for
+            return facts
         return replace(facts, strays=self.strays(facts, account))
 
     def lookalikes(self, facts: VmFacts, account: ResolvedAccount) -> tuple[str, ...]:
@@ -63,17 +80,15 @@ class Unclaimed:
         """Return where else VMs of this name are, for which no other object stands, if the status was lost or may be older.
 
         Any of them may be its own: the last record may have named another place than the spec does now. Otherwise the clusters
-        that the spec names beside the one in hand are looked into. The object is woken when more becomes known.
+        that the spec names beside the one in hand are looked into. A query: ``carry_on_search`` asks for the listings.
         """
-        if not _must_search(facts) or account.session is None:
+        search = _search(facts, account)
+        if search is None:
             return ()
-        url, here, uid, since = account.session.url, facts.identity, facts.meta.uid, _looked_from(facts)
-        if since > facts.now.mono:  # no listing that began until now counts
-            return Unknown(since, UnknownReason.NOT_LISTED, min(_others(facts), default=""))
-        only = not _may_be_anywhere(facts)
-        found, unknown = self._searches.places_of(uid, account.session, here, since, _others(facts), only_named=only)
-        if unknown is not None and unknown.cause is UnknownReason.REJECTED:
-            account.session.learn_clusters()  # the message lists the known clusters
+        if search.not_before > facts.now.mono:  # no listing that began until now counts
+            return Unknown(search.not_before, UnknownReason.NOT_LISTED, min(_others(facts), default=""))
+        found, unknown = self._searches.places_of(search)
+        url, uid = search.session.url, facts.meta.uid
         return tuple(there for there in found if not self.has_owner(uid, Claim(url, there))) or unknown or ()
 
     def end_old_search(self, facts: VmFacts, account: ResolvedAccount) -> None:
@@ -87,6 +102,14 @@ class Unclaimed:
             self._searches.end_other(facts.meta.uid, account.session)
         else:
             self._searches.end(facts.meta.uid)
+
+
+def _search(facts: VmFacts, account: ResolvedAccount) -> Search | None:
+    """Return what is searched for the object; None if its VM can be in no other cluster."""
+    if not _must_search(facts) or account.session is None:
+        return None
+    anywhere = _may_be_anywhere(facts)
+    return Search(account.session, facts.identity, _looked_from(facts), _others(facts), only_named=not anywhere)
 
 
 def _must_search(facts: VmFacts) -> bool:
