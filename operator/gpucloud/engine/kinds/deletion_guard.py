@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -62,7 +62,7 @@ class DeletionGuard:
         self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
         self._pruned = -math.inf  # mono
-        self._unreleased_cache: list[VmDeletion] | None = None  # not released, sorted by time; None: stale
+        self._unreleased: list[VmDeletion] = []  # what is not released, in order of _place
         self._newcomers = False  # a deletion was added since the held objects were last woken
         self._holding = False  # something is held, as was last logged
 
@@ -113,7 +113,8 @@ class DeletionGuard:
         if known is None or known.requested_at == requested_at:
             return known
         self.drop(uid)
-        if self._deletions.pop(uid, None) is not None:
+        if uid in self._deletions:
+            self._remove(uid)
             earlier = replace(known, uid=f"{uid}/{known.requested_at.isoformat()}")
             self._gone[earlier.uid] = self._gone.pop(uid)
             self._set(earlier)
@@ -129,8 +130,7 @@ class DeletionGuard:
         if known.admitted:
             self._gone.setdefault(uid, self._clock.mono())
         else:
-            del self._deletions[uid]
-            self._unreleased_cache = None
+            self._remove(uid)
         self._prune()
 
     def hold(self, uid: str) -> Hold | None:
@@ -138,7 +138,7 @@ class DeletionGuard:
         deletion = self._deletions.get(uid)
         if deletion is None:
             return None
-        found = deletion_guard.hold(deletion, self._unreleased(), self.rule)
+        found = deletion_guard.hold(deletion, self._unreleased, self.rule)
         return None if found is None else replace(found, trouble=self._trouble(deletion))
 
     def admit(self, uid: str) -> bool:
@@ -205,7 +205,7 @@ class DeletionGuard:
 
     def _lacks_price(self) -> bool:
         """Whether a price limit is set, and what a VM costs is unknown."""
-        return self.rule.price > 0 and any(item.price is None for item in self._unreleased())
+        return self.rule.price > 0 and any(item.price is None for item in self._unreleased)
 
     def _relies_on_release(self) -> bool:
         """Whether a deletion that was not admitted yet counts as released."""
@@ -221,15 +221,21 @@ class DeletionGuard:
         return own or release.trouble or (older if release.at is not None else "")
 
     def _set(self, deletion: VmDeletion) -> None:
-        if self._deletions.get(deletion.uid) != deletion:
-            self._deletions[deletion.uid] = deletion
-            self._unreleased_cache = None
+        known = self._deletions.get(deletion.uid)
+        if known == deletion:
+            return
+        if known is not None:
+            self._take_out(known)
+        self._deletions[deletion.uid] = deletion
+        if not deletion.released:
+            insort(self._unreleased, deletion, key=_place)
 
-    def _unreleased(self) -> list[VmDeletion]:
-        if self._unreleased_cache is None:
-            waiting = [item for item in self._deletions.values() if not item.released]
-            self._unreleased_cache = sorted(waiting, key=lambda item: item.requested_at)
-        return self._unreleased_cache
+    def _remove(self, uid: str) -> None:
+        self._take_out(self._deletions.pop(uid))
+
+    def _take_out(self, known: VmDeletion) -> None:
+        if not known.released:
+            del self._unreleased[bisect_left(self._unreleased, _place(known), key=_place)]
 
     def _held(self) -> list[VmDeletion]:
         """Return what is held, as statuses say."""
@@ -257,5 +263,9 @@ class DeletionGuard:
             entered = self._deletions[uid].requested_at
             if bisect_left(waiting, entered - window) == bisect_right(waiting, entered + window):
                 del self._gone[uid]
-                del self._deletions[uid]
-                self._unreleased_cache = None
+                self._remove(uid)
+
+
+def _place(deletion: VmDeletion) -> tuple[datetime, str]:
+    """Return the place of a deletion in order of time; UIDs decide between those of one second."""
+    return deletion.requested_at, deletion.uid
