@@ -1,18 +1,27 @@
 """One entry per object holds all of its runtime state beside the cached view. Dropping the entry drops all of that state.
 
-Each module keeps its state of an object in one part, of a type of its own: pacing, Events, the order, the last reconcile.
-An entry lives as long as the store has the object. State that is written after that is not kept.
+Each module keeps its state of an object in one part, of a type of its own: pacing, Events, the order, a search, the last
+reconcile. An entry lives as long as the store has the object. State that is written after that is not kept.
 """
 
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 T = TypeVar("T")
+
+
+class Ending(ABC):
+    """A part that other places know of, too: it takes the object out of them when its entry is dropped."""
+
+    @abstractmethod
+    def end(self, uid: str) -> None:
+        """Take the deleted object out of what this part names."""
 
 
 class ObjectEntry:
@@ -32,6 +41,9 @@ class Entries:
         self._entries: dict[str, ObjectEntry] = {}
         self._count = itertools.count()
 
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._entries
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -41,8 +53,11 @@ class Entries:
             self._entries[uid] = ObjectEntry(next(self._count))
 
     def drop(self, uid: str) -> None:
-        """Drop the entry of a deleted object, with all its parts."""
-        self._entries.pop(uid, None)
+        """Drop the entry of a deleted object, with all its parts, and end those that reach elsewhere."""
+        entry = self._entries.pop(uid, None)
+        for part in () if entry is None else entry.parts.values():
+            if isinstance(part, Ending):
+                part.end(uid)
 
     def part(self, uid: str, kind: type[T]) -> T:
         """Return the object's part of this type, made on first use; for a deleted object a new part that is not kept."""

@@ -62,7 +62,7 @@ class CloudReconciler(CloudKind[P, S, F]):
         self._preconditions = Preconditions(store, self._ownership, deps.accounts, self._tracker, self.dependents)
         self._watches = Watches()
         self._choice = AccountChoice(self, deps, self._tracker)
-        self._searches = Searches(self.inventory_name)
+        self._searches = Searches(self.inventory_name, store.entries)
         self._observer = Observer(self, deps, self._tracker, self._searches)
         self._sender = Sender(self, deps, self._tracker, self._preconditions, self._watches)
 
@@ -254,7 +254,6 @@ class CloudReconciler(CloudKind[P, S, F]):
         for other in sorted(self._ownership.drop(key.uid)):
             self._deps.wake(other)  # its Conflict may be over
         self._watches.put(key.uid, {})
-        self._searches.end(key.uid)
         self._wake_dependents(key)
         self._deps.references.drop(key)
         for vpc in self._deps.objects.vpcs.indexed(Deleting()):

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpucloud.engine.cache.entries import Ending
 from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
+    from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.cloud.anywhere import Anywhere
     from gpucloud.reconcile.facts import Unknown
@@ -31,17 +33,33 @@ class Search:
     only_named: bool = False
 
 
-class Searches:
-    """The searches that are under way, by UID of the object."""
+@dataclass(slots=True)
+class _Running(Ending):
+    """The search of one object that is under way, by what it is made with; it ends with the object."""
 
-    def __init__(self, inventory_name: str) -> None:
-        self._inventory_name = inventory_name
-        self._running: dict[str, Anywhere] = {}
+    anywhere: Anywhere | None = None
+
+    def end(self, uid: str) -> None:
+        if self.anywhere is not None:
+            self.anywhere.end_search(uid)
+        self.anywhere = None
+
+
+class Searches:
+    """The searches for the resources of one kind."""
+
+    def __init__(self, inventory_name: str, entries: Entries) -> None:
+        self._inventory_name, self._entries = inventory_name, entries
 
     def carry_on(self, uid: str, search: Search) -> None:
-        """Begin or go on with the object's search: have listed what it needs, and wake the object when more becomes known."""
+        """Begin or go on with the object's search: have listed what it needs, and wake the object when more becomes known.
+
+        Nothing is searched for an object that was deleted meanwhile: nobody would end it.
+        """
         self.end_other(uid, search.session)
-        anywhere = self._running[uid] = search.session.anywhere[self._inventory_name]
+        if uid not in self._entries:
+            return
+        anywhere = self._entries.part(uid, _Running).anywhere = search.session.anywhere[self._inventory_name]
         anywhere.search(uid, search.here.name, search.not_before, search.named, only_named=search.only_named)
 
     def places_of(self, search: Search) -> tuple[tuple[Identity, ...], Unknown | None]:
@@ -56,11 +74,12 @@ class Searches:
 
     def end_other(self, uid: str, session: AccountSession | None) -> None:
         """End this object's search if it is one with another credential than its account has now."""
-        if session is None or self._running.get(uid) is not session.anywhere[self._inventory_name]:
-            self.end(uid)
+        running = self._entries.find(uid, _Running)
+        if running is not None and (session is None or running.anywhere is not session.anywhere[self._inventory_name]):
+            running.end(uid)
 
     def end(self, uid: str) -> None:
         """List no cluster any more for this object's search."""
-        anywhere = self._running.pop(uid, None)
-        if anywhere is not None:
-            anywhere.end_search(uid)
+        running = self._entries.find(uid, _Running)
+        if running is not None:
+            running.end(uid)

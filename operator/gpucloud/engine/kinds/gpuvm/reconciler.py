@@ -232,7 +232,6 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._quota_usage.drop(key.uid)
         self._deletion_guard.drop(key.uid)
         self._publisher.drop(key.uid)
-        self._waiting.put(key.uid, None)
 
     def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:
         """Let the GpuVM wait in the line for capacity, or leave it, as the plan says."""

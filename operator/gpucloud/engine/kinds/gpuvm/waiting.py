@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cache.entries import Ending
 from gpucloud.engine.cloud.port import Precondition
 from gpucloud.engine.kinds.indexes import WaitsForCapacity
 from gpucloud.reconcile import pause
@@ -33,6 +34,18 @@ class _Place(NamedTuple):
     cluster: str
 
 
+@dataclass(slots=True)
+class _Places(Ending):
+    """The places of one GpuVM; it leaves them with its object."""
+
+    taken: list[_Place] = field(default_factory=list)
+
+    def end(self, uid: str) -> None:
+        for one in self.taken:
+            one.session.capacity.leave(one.cluster, uid)
+        self.taken = []
+
+
 class WaitingGpuVMs:
     """Puts GpuVMs into the lines and takes them out. ``session_of`` returns the session that a GpuVM uses now."""
 
@@ -43,7 +56,6 @@ class WaitingGpuVMs:
         session_of: Callable[[GpuVM, GpuVMSpec], AccountSession | None],
     ) -> None:
         self._store, self._tracker, self._session_of = store, tracker, session_of
-        self._places: dict[str, list[_Place]] = {}  # by UID
 
     def with_line(self, f: VmFacts, session: AccountSession) -> VmFacts:
         """Add what the line says of a GpuVM that waits, and of a VM that is to be switched on."""
@@ -97,13 +109,13 @@ class WaitingGpuVMs:
         found = dict[_Place, Waiter]()
         if session is not None and stored is not None and stored.spec is not None and waits is not None:
             found = {_Place(session, cluster): part for cluster, part in _parts(stored.spec, waits)}
-        for before in self._places.pop(uid, ()):
+        places = self._store.entries.part(uid, _Places)
+        for before in places.taken:
             if before not in found:
                 before.session.capacity.leave(before.cluster, uid)
         for here, part in found.items():
             here.session.capacity.join(here.cluster, part)
-        if found:
-            self._places[uid] = list(found)
+        places.taken = list(found)
 
     def _session(self, uid: str) -> AccountSession | None:
         stored = self._store.get(uid)
