@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.telemetry.tracing import Tracer
     from gpucloud.reconcile.plan import Plan, Release
 
-log = structlog.get_logger("gpucloud.loop")
+log = structlog.get_logger("gpucloud.controller")
 
 LASTING_SECONDS = 5.0  # an informative change is written when it has lasted this long
 PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected soon, whose write includes it

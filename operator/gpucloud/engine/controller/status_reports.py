@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.telemetry.metrics import Metrics
     from gpucloud.kinds.common import Status
 
-log = structlog.get_logger("gpucloud.loop")
+log = structlog.get_logger("gpucloud.controller")
 
 BEFORE_FIRST_READY = {Reason.PENDING, Reason.CREATING, Reason.WAITING_FOR_CAPACITY}
 

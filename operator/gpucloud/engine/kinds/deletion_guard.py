@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
-log = structlog.get_logger("gpucloud.brake")
+log = structlog.get_logger("gpucloud.deletion_guard")
 
 RELEASE_SECONDS = 5.0  # between two reads of the release annotation of a namespace with held deletions
 PRUNE_SECONDS = 1.0  # at least between two looks for what need not be counted any more
@@ -247,9 +247,9 @@ class DeletionGuard:
         self._holding = bool(held)
         why = self.hold(held[0].uid) if held else None
         if why is None:
-            log.info("the brake holds nothing any more")
+            log.info("no deletion is held any more")
         else:
-            log.warning("the brake holds deletions", exceeded=why.exceeded or "before", vms=why.vms, price=str(why.price))
+            log.warning("deletions are held", exceeded=why.exceeded or "before", vms=why.vms, price=str(why.price))
 
     def _prune(self) -> None:
         """Stop counting deletions admitted over two windows ago of which no window has another that waits."""
