@@ -283,10 +283,37 @@ def test_every_panel_has_a_place_of_its_own_and_says_what_it_shows():
     assert all(panel["title"] and panel["description"] for panel in CHARTS)
 
 
+# What the panels of each row are filtered by, as its title says: all of these, or at least one of them, or nothing.
+OF_ROWS = {
+    "Spend": ({"namespace", "account"}, all),
+    "Objects, by namespace": ({"namespace"}, all),  # that is in the metric of each kind; few kinds know an account
+    "The cloud, by account": ({"account"}, all),  # a listing is of all namespaces that use it
+    "Orphans, and deletions that are held": ({"namespace", "account"}, any),  # an orphan has no namespace
+    "The operator, over all namespaces and accounts": (set(), all),  # histograms by namespace would be too many series
+}
+
+
+def targets_of_rows():
+    """The query of each panel, with the title of its row."""
+    row = None
+    for panel in PANELS:
+        row = panel["title"] if panel["type"] == "row" else row
+        yield from ((row, panel["title"], target["expr"]) for target in panel.get("targets", ()))
+
+
+@pytest.mark.parametrize(("row", "title", "expression"), list(targets_of_rows()))
+def test_every_panel_is_filtered_as_its_row_says(row, title, expression):
+    """Somebody who chose a namespace takes whatever stands beside for that namespace's."""
+    wanted, how = OF_ROWS[row]
+    used = set(re.findall(r"\$(\w+)", expression)) & set(OF_WHOM)
+    assert used <= wanted, title
+    assert how(name in used for name in sorted(wanted)), title
+
+
 def test_every_panel_stands_in_a_row():
     """Grafana takes what follows a row, down to the next one, for its panels."""
     rows = [panel for panel in PANELS if panel["type"] == "row"]
-    assert [row["title"] for row in rows] == ["Spend", "Objects", "The cloud", "Orphans, and what is held back", "The operator"]
+    assert [row["title"] for row in rows] == list(OF_ROWS)
     assert PANELS[0] in rows
     assert [panel["gridPos"]["y"] for panel in PANELS] == sorted(panel["gridPos"]["y"] for panel in PANELS)
     assert {panel["type"] for panel in CHARTS} == {"stat", "timeseries"}

@@ -55,7 +55,7 @@ def test_metrics_and_health(kubectl, namespace, operator):
         status, text = fetch(ports["metrics_port"], "/metrics")
         assert status == 200
         for line in (
-            'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 1.0',
+            f'gpucloud_objects{{kind="GpuVM",namespace="{namespace}",ready="True",reason="Running"}} 1.0',
             'gpucloud_cloud_requests_total{code="202",operation="CreateServer"} 1.0',
             'gpucloud_time_to_ready_seconds_count{kind="GpuVM"} 1.0',
             'gpucloud_status_writes_total{kind="GpuVM",result="written"} 2.0',

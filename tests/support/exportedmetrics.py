@@ -33,7 +33,7 @@ def all_metrics(clusters: list[str]) -> Metrics:
     """Every metric, of these clusters."""
     metrics = Metrics()
     listed = [(ACCOUNT, "vms", cluster) for cluster in clusters]
-    metrics.export_objects(lambda: [("GpuVM", "True", "Running")])
+    metrics.export_objects(lambda: [("team", "GpuVM", "True", "Running")])
     metrics.export_listing_statuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
     metrics.export_held(lambda: {("team",): 1.0})
     metrics.export_price_limits({("namespace",): 100.0})
@@ -42,7 +42,7 @@ def all_metrics(clusters: list[str]) -> Metrics:
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
         collectors.Fleet(lambda: [FleetVM("team", ACCOUNT, "u-train", a_status())], lambda: NOON),
-        collectors.Conditions(lambda: [("GpuVM", a_condition())], lambda: NOON),
+        collectors.Conditions(lambda: [("GpuVM", "team", a_condition())], lambda: NOON),
         collectors.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
         collectors.Budgets(lambda: [(ACCOUNT, 5.0)]),
     )

@@ -83,7 +83,7 @@ def status() -> str:
 
 
 def dashboard() -> str:
-    """Draw the first rows of the chart's dashboard, with what Prometheus has seen of a few minutes of the demo."""
+    """Draw the chart's dashboard, with what Prometheus has seen of a few minutes of the demo."""
     with Stage() as stage:
         story = Story(stage, Silent())
         story.until_ready()
@@ -95,7 +95,9 @@ def dashboard() -> str:
                 time.sleep(pause)
             seconds = prometheus.seconds
             found = panels(json.loads(DASHBOARD.read_text()), prometheus.ask, prometheus.began)
-    return charts.draw(found, seconds, "The chart's dashboard during the demo: spend, and objects")
+    return charts.draw(
+        found, seconds, "The chart's dashboard during the demo: spend, objects, the cloud, orphans, and the operator"
+    )
 
 
 def _environment(stage: Stage, story: Story) -> dict[str, str]:

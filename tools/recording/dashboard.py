@@ -11,7 +11,6 @@ import re
 import time
 import urllib.parse
 import urllib.request
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     Ask = Callable[[str], list[dict[str, Any]]]
 
 DASHBOARD = Path(__file__).parents[2] / "deploy" / "helm" / "gpucloud-operator" / "files" / "dashboard.json"
-SHOWN_ROWS = 2  # the others are of the same kind
 STEP_SECONDS = 2
 NAME = "prometheus"
 _READY_SECONDS = 30.0
@@ -99,12 +97,8 @@ def filled(expression: str, seconds: float) -> str:
 
 
 def panels(dashboard: Mapping[str, Any], ask: Ask, began: float) -> list[Panel]:
-    """Return the panels of the first rows, with what their queries say."""
-    rows = [one["gridPos"]["y"] for one in dashboard["panels"] if one["type"] == "row"]
-    end = rows[SHOWN_ROWS] if len(rows) > SHOWN_ROWS else None
-    return [
-        _panel(one, ask, began) for one in takewhile(lambda one: end is None or one["gridPos"]["y"] < end, dashboard["panels"])
-    ]
+    """Return the panels of all rows, with what their queries say."""
+    return [_panel(one, ask, began) for one in dashboard["panels"]]
 
 
 def _panel(one: Mapping[str, Any], ask: Ask, began: float) -> Panel:

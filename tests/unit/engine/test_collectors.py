@@ -98,10 +98,15 @@ def test_odd_statuses(status, wanted, why):
 
 def test_conditions_are_counted_by_kind():
     metrics = Metrics()
-    standing = [("GpuVM", a_condition()), ("GpuVM", a_condition()), ("GpuVpc", a_condition("Stalled", reason="Conflict"))]
+    ready, conflict = a_condition(), a_condition("Stalled", reason="Conflict")
+    standing = [("GpuVM", "a", ready), ("GpuVM", "a", ready), ("GpuVM", "b", ready), ("GpuVpc", "a", conflict)]
     metrics.export(collectors.Conditions(lambda: standing, lambda: NOON))
-    assert value(metrics, "operator_gpuvm_status_condition_count", type="Ready", status="True", reason="Running") == 2
-    assert value(metrics, "operator_gpuvpc_status_condition_count", type="Stalled", status="True", reason="Conflict") == 1
+    for kind, namespace, labels, count in [
+        ("gpuvm", "a", {"type": "Ready", "status": "True", "reason": "Running"}, 2),
+        ("gpuvm", "b", {"type": "Ready", "status": "True", "reason": "Running"}, 1),
+        ("gpuvpc", "a", {"type": "Stalled", "status": "True", "reason": "Conflict"}, 1),
+    ]:
+        assert value(metrics, f"operator_{kind}_status_condition_count", namespace=namespace, **labels) == count
 
 
 @pytest.mark.parametrize(
@@ -118,14 +123,16 @@ def test_conditions_are_counted_by_kind():
 def test_how_long_conditions_and_deletions_have_lasted(stood, told, why):
     metrics = Metrics()
     since = [NOON - timedelta(seconds=age) for age in stood]
-    waits = [("GpuVM", a_condition("Reconciling", reason="SSHKeysNotFound", at=moment)) for moment in since]
+    reason = "SSHKeysNotFound"
+    waits = [("GpuVM", f"ns-{at:%j%H}", a_condition("Reconciling", reason=reason, at=at)) for at in since]  # each in its own
     going = [("GpuVpc", ("Reconciling", "DeletionBlocked"), moment) for moment in since]
     # Beside them, what is older and something else.
     old = NOON - timedelta(days=9)
-    waits += [("GpuVM", a_condition(at=old)), ("GpuSnapshot", a_condition("Reconciling", reason="SSHKeysNotFound", at=old))]
+    other = a_condition("Reconciling", reason=reason, at=old)
+    waits += [("GpuVM", "a", a_condition(at=old)), ("GpuSnapshot", "a", other)]
     going += [("GpuVpc", ("Stalled", "DeletionBlocked"), old), ("GpuVM", ("Reconciling", "DeletionBlocked"), old)]
     metrics.export(collectors.Conditions(lambda: waits, lambda: NOON), collectors.Deletions(lambda: going, lambda: NOON))
-    labels = {"type": "Reconciling", "status": "True", "reason": "SSHKeysNotFound"}
+    labels = {"type": "Reconciling", "status": "True", "reason": reason}
     assert value(metrics, "operator_gpuvm_status_condition_current_status_seconds", **labels) == told, why
     labels = {"type": "Reconciling", "reason": "DeletionBlocked"}
     assert value(metrics, "operator_gpuvpc_termination_current_time_seconds", **labels) == told, why

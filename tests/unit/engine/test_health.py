@@ -91,13 +91,13 @@ async def test_metrics_are_served(rig):
     engine, get = rig
     engine.metrics.queue.added(3)
     engine.metrics.listings("team/default", "vms").listed("Msc1", plausible=False)
-    engine.metrics.export_objects(lambda: [("GpuVM", "True", "Running")] * 2)
+    engine.metrics.export_objects(lambda: [("team", "GpuVM", "True", "Running")] * 2)
     status, text = await get("/metrics")
     assert status == 200
     assert 'workqueue_depth{name="gpucloud"} 3.0' in text
     counted = 'gpucloud_cloud_listings_total{account="team/default",cluster="Msc1",kind="vms",outcome="implausible"} 1.0'
     assert counted in text
-    assert 'gpucloud_objects{kind="GpuVM",ready="True",reason="Running"} 2.0' in text
+    assert 'gpucloud_objects{kind="GpuVM",namespace="team",ready="True",reason="Running"} 2.0' in text
 
 
 async def test_both_ports_are_told_where_both_are_taken():

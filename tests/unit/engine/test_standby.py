@@ -103,7 +103,8 @@ async def test_standing_by_it_knows_all_and_touches_nothing(replica):
     assert it.engine.queue.oldest() == (0, 0), "and healthy, however long it waits"
     value = it.engine.metrics.registry.get_sample_value
     assert value("leader_election_master_status", {"name": "gpucloud-operator"}) == 0
-    assert value("gpucloud_objects", {"kind": "GpuVM", "ready": "Unknown", "reason": "Pending"}) is None, "counted by one"
+    pending = {"namespace": "team", "kind": "GpuVM", "ready": "Unknown", "reason": "Pending"}
+    assert value("gpucloud_objects", pending) is None, "counted by one"
     assert value("gpucloud_vms", {"namespace": "team", "state": "ONLINE"}) is None
     going = {"type": "Ready", "reason": "Pending"}
     assert value("operator_gpuvm_termination_current_time_seconds", going) is None, "one and two wait for the leader"

@@ -59,13 +59,15 @@ class Queries:
         reconcilers = self._reconcilers.items() if self._leading() else ()
         return ((kind, stored) for kind, reconciler in reconcilers for stored in reconciler.store)
 
-    def _ready_counts(self) -> Iterator[tuple[str, str, str]]:
+    def _ready_counts(self) -> Iterator[tuple[str, str, str, str]]:
         for kind, stored in self._objects():
             ready = find(stored.status.conditions, ConditionType.READY)
-            yield (kind, ready.status, ready.reason) if ready is not None else (kind, "Unknown", "Pending")
+            status, reason = (ready.status, ready.reason) if ready is not None else ("Unknown", "Pending")
+            yield stored.meta.namespace, kind, status, reason
 
-    def _conditions(self) -> Iterator[tuple[str, Condition]]:
-        return ((kind, condition) for kind, stored in self._objects() for condition in stored.status.conditions)
+    def _conditions(self) -> Iterator[tuple[str, str, Condition]]:
+        objects = self._objects()
+        return ((kind, stored.meta.namespace, found) for kind, stored in objects for found in stored.status.conditions)
 
     def _deletions(self) -> Iterator[tuple[str, tuple[str, str], datetime]]:
         for kind, stored in self._objects():

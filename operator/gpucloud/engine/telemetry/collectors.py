@@ -89,20 +89,21 @@ class Budgets:
 
 
 class Conditions:
-    """Current conditions, by kind, named as Karpenter's dashboards expect."""
+    """Current conditions, by kind and namespace, named as Karpenter's dashboards expect."""
 
-    def __init__(self, conditions: Callable[[], Iterable[tuple[str, Condition]]], wall: Callable[[], datetime]) -> None:
+    def __init__(self, conditions: Callable[[], Iterable[tuple[str, str, Condition]]], wall: Callable[[], datetime]) -> None:
         self._conditions, self._wall = conditions, wall
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Export two families per kind: the count, and the age of the oldest status. Series per object would be unbounded."""
         labels, now = ("type", "status", "reason"), self._wall()
-        conditions = ((kind, (it.type, it.status, it.reason), it.last_transition_time) for kind, it in self._conditions())
+        conditions = ((kind, (namespace, *_words(it)), it.last_transition_time) for kind, namespace, it in self._conditions())
         for kind, since in _by_kind(conditions):
-            name = f"operator_{kind.lower()}_status_condition"
-            yield _family(f"{name}_count", f"Conditions of {kind} objects.", labels, Counter(found for found, _ in since))
+            name, counts = f"operator_{kind.lower()}_status_condition", Counter(found for found, _ in since)
+            yield _family(f"{name}_count", f"Conditions of {kind} objects.", ("namespace", *labels), counts)
             words = "Age of the oldest of these conditions, since it took its status."
-            yield _family(f"{name}_current_status_seconds", words, labels, _oldest(since, now))
+            ages = _oldest(((found[1:], moment) for found, moment in since), now)
+            yield _family(f"{name}_current_status_seconds", words, labels, ages)
 
 
 class Deletions:
@@ -122,15 +123,15 @@ class Deletions:
 
 
 class Objects:
-    """Objects by kind, Ready status and reason."""
+    """Objects by namespace, kind, Ready status and reason."""
 
-    def __init__(self, counts: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
+    def __init__(self, counts: Callable[[], Iterable[tuple[str, str, str, str]]]) -> None:
         self._counts = counts
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Export the number of objects."""
-        words = "Objects by kind, Ready status and reason."
-        yield _family("gpucloud_objects", words, ("kind", "ready", "reason"), Counter(self._counts()))
+        words = "Objects by namespace, kind, Ready status and reason."
+        yield _family("gpucloud_objects", words, ("namespace", "kind", "ready", "reason"), Counter(self._counts()))
 
 
 class Counts:
@@ -192,6 +193,10 @@ class Orphans:
 
 def _add(sums: dict[Any, Decimal], labels: Any, amount: Decimal) -> None:
     sums[labels] = sums.get(labels, NOTHING) + amount
+
+
+def _words(condition: Condition) -> tuple[str, str, str]:
+    return condition.type, condition.status, condition.reason
 
 
 def _by_kind(found: Iterable[tuple[str, Any, datetime]]) -> list[tuple[str, list[tuple[Any, datetime]]]]:

@@ -113,8 +113,8 @@ class Metrics:
         build.labels(version, platform.python_version()).set(1)
         ProcessCollector(registry=self.registry)
 
-    def export_objects(self, counts: Callable[[], Iterable[tuple[str, str, str]]]) -> None:
-        """Export the number of objects by kind, Ready status and reason, counted when somebody scrapes."""
+    def export_objects(self, counts: Callable[[], Iterable[tuple[str, str, str, str]]]) -> None:
+        """Export the number of objects by namespace, kind, Ready status and reason, counted when somebody scrapes."""
         self.registry.register(collectors.Objects(counts))
 
     def export_listing_statuses(self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]]) -> None:
