@@ -22,7 +22,7 @@ from support.messages.sources import ADVICE, DONE, EVENT, texts, unread
 
 SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
-FRAMED = ("Unknown", "Dependency")  # the cause is told by the message that holds them
+FRAMED = ("Unknown", "Dependency", "Account", "CloudInit")  # the cause is told by the message that holds them
 ERRORS = (
     *("PluginError", "UsageError", "SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError"),
     *("ConsoleRefusedError", "failed_check", "print"),

@@ -132,6 +132,9 @@ def _entered(deletion: VmDeletion) -> datetime:
     return deletion.requested_at
 
 
+OLDER = "The last release of its namespace is older than this deletion."  # so it does not release it
+
+
 def message(held: Hold, namespace: str, name: str) -> str:
     """Return the message: what happened, and the commands that release it."""
     if held.exceeded:

@@ -6,6 +6,7 @@ from gpucloud.kinds.gpucloudaccount import CredentialKind
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.facts import CallHistory, UnknownReason
 from gpucloud.reconcile.gpucloudaccount import Contact
+from gpucloud.reconcile.gpucloudaccount.secret import may_not_read
 from support.accounts import (
     ANSWERED,
     HELD,
@@ -140,11 +141,11 @@ SECRETS = {
         "rights are missing, not the Secret",
         {
             "secret": None,
-            "secret_trouble": "The operator may not read the Secret 'cloud-credential': grant it get on secrets.",
+            "secret_trouble": may_not_read(SECRET, "team"),
             "status": an_account_status(held_secrets=(SECRET,)),
         },
         Reason.SECRET_NOT_FOUND,
-        says=("grant it get on secrets",),
+        says=("grant its ServiceAccount the verb get on secrets in namespace 'team'",),
         status={"held_secrets": (SECRET,)},
         wakes=5,
     ),

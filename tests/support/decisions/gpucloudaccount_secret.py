@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile.gpucloudaccount.secret import may_not_read
 from support.accounts import (
     DELETING,
     DOOMED,
@@ -302,7 +303,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
+            "secret_trouble": may_not_read(SECRET, "team"),
             "status": an_account_status(held_secrets=(SECRET,)),
         },
         Reason.DELETING,
@@ -313,7 +314,7 @@ DELETION = {
         {
             "meta": GOING,
             "secret": None,
-            "secret_trouble": "The operator may not read Secret 'cloud-credential': grant it get on secrets.",
+            "secret_trouble": may_not_read(SECRET, "team"),
             "status": an_account_status(held_secrets=(SECRET,)),
             "history": tried_secret(FREE, asked=DOOMED),
         },

@@ -43,10 +43,15 @@ from support.hostrows import (
 )
 from support.rows import Row
 
-MISSING = CloudInit(trouble=Reason.SECRET_NOT_FOUND, words="Waiting for the Secret 'init'.")
+# As engine/kinds/gpuhost/cloud_init.py has them.
+UNSENT = "The reprovisioning has not been requested."
+INIT = "Secret 'init' of spec.reprovision.cloudInitSecretRef"
+CREATE = "kubectl create secret generic init --namespace=team --from-file=user-data=FILE"
+MISSING = CloudInit(trouble=Reason.SECRET_NOT_FOUND, words=f"{UNSENT} Waiting for the {INIT}. Create it: {CREATE}")
 LARGE = CloudInit(
     trouble=Reason.INVALID_SECRET,
-    words="Key 'user-data' holds 65537 bytes; at most 65536 are taken. Shorten the value: let cloud-init fetch large files.",
+    words=f"{UNSENT} Key 'user-data' of the {INIT} holds 65537 bytes; at most 65536 are taken. Let cloud-init fetch "
+    "large files.",
 )
 
 ROWS = {

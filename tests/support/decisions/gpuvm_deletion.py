@@ -10,7 +10,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.deletion_guard import Hold
+from gpucloud.reconcile.deletion_guard import OLDER, Hold
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from support.builders import NOW, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import (
@@ -308,6 +308,13 @@ ROWS = {
         Reason.DELETION_HELD,
         progress="Stalled",
         says=("more than --brake-vms 3 allows", "kubectl annotate", "spec.deletion.policy: Retain"),
+    ),
+    "held, and the namespace was released before: the command once more": Row(
+        "a release is of the deletions before it",
+        TOGETHER | {"hold": Hold(trouble=OLDER)},
+        Reason.DELETION_HELD,
+        progress="Stalled",
+        says=("The last release of its namespace is older than this deletion. To keep the VM", "kubectl annotate namespace"),
     ),
     "held by a deletion guard that was switched off since: not destroyed": Row(
         "nobody has released it", TOGETHER | {"hold": Hold()}, Reason.DELETION_HELD, progress="Stalled", says="kubectl annotate"

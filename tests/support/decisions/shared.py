@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.accounts import Accounts
 from gpucloud.kinds.common import OrderState
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.gpuvm import GpuVMStatus
+from gpucloud.kinds.meta import Reason, rfc3339
 from gpucloud.reconcile.accepted_absence import accepted_absence
 from gpucloud.reconcile.facts import (
     Absent,
@@ -20,18 +22,21 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
 )
 from gpucloud.reconcile.time_annotations import Said
-from support.builders import NOW, START, an_object
+from support.builders import NOW, START, a_spec, an_object
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
 from support.rows import LAB, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
 
-NO_ACCOUNT = (
-    "No account: there is no GpuCloudAccount named 'default' in namespace 'team'. Create a GpuCloudAccount of that name."
-)
-WAITS_FOR_ACCOUNT = "Waiting for the GpuCloudAccount 'lab' in namespace 'team': there is none. Create it."
-ELSEWHERE = (
-    "This object was ordered at endpoint 'prod', and its account is used at 'eu'. Ask the administrator to make 'prod' the "
-    "first --endpoint again."
+
+def _unresolved(**spec):
+    """The words for an object of a namespace without any account."""
+    return Accounts((), lambda: NOW).resolve(an_object(), a_spec(**spec), GpuVMStatus()).unknown.detail
+
+
+NO_ACCOUNT, WAITS_FOR_ACCOUNT = _unresolved(), _unresolved(accountRef={"name": "lab"})
+ELSEWHERE = (  # as engine/cloud/accounts.py has it
+    "Nothing is done: this object was ordered at endpoint 'prod', and the operator's own account is at 'eu' now. Ask the "
+    "administrator to make 'prod' the first --endpoint again."
 )
 
 
@@ -199,12 +204,25 @@ def _sight(k):
             "Unknown",
             says=("is 'true', not a time such as", f"kubectl annotate {k.name.lower()}"),
         ),
+        "a doubt that began after the answer to an earlier one": Row(
+            "a person accepted what was gone then, and not what is gone now",
+            {
+                "meta": noted(ACCEPT_ABSENCE=rfc3339(START)),
+                "status": k.settled,
+                "found": accepted_absence(Said(rfc3339(START), Now(START, NOW)), Now(START, NOW)).explained(
+                    Unknown(NOW, UnknownReason.IMPLAUSIBLE)
+                ),
+            },
+            Reason.IMPLAUSIBLE_LISTING,
+            "Unknown",
+            says=("which is before this doubt began.", f"kubectl annotate {k.name.lower()}"),
+        ),
         "no account stalls at once, in the account's words": Row(
             "a person must create one",
             {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             progress="Stalled",
-            says="Create a GpuCloudAccount",
+            says="Create one (docs/how-to/account.md)",
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
@@ -212,7 +230,7 @@ def _sight(k):
             Reason.NO_ACCOUNT,
             "Unknown",
             "Stalled",
-            says="Create a GpuCloudAccount",
+            says="Create one (docs/how-to/account.md)",
         ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",

@@ -26,9 +26,11 @@ happens next. What the reasons mean: [status.md](status.md). What to do, step by
 [troubleshooting.md](../how-to/troubleshooting.md)."""
 _FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
 _PARTS = (
-    "What a message quotes of a reference, an account, a key, a Secret or a kubeconfig. What stands in braces is filled in."
+    "What a message quotes of a reference, an account, a key, a cloud-init, a Secret or a kubeconfig. What stands in braces is "
+    "filled in."
 )
 _EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
+_TROUBLE = "What Warning Events say of failures, beside those at an object's end. Conditions have some of these messages, too."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
 _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
@@ -60,6 +62,7 @@ def page() -> str:
     for kind, of_kind in groupby(said(), lambda item: item.kind):
         parts += [f"### {kind}", table(("Reason", "Shown as", "Message"), _said(of_kind))]
     parts += ["## Events of what was done", _EVENTS, table(("Of", "Message"), dict.fromkeys(_events()))]
+    parts += ["## Events of trouble", _TROUBLE, table(("Message",), dict.fromkeys(_troubles()))]
     parts += ["## Parts of messages", _PARTS, table(("Of", "Message"), _parts())]
     parts += ["## Refusals of the apiserver"]
     for kind, of_kind in groupby(refusals(), lambda item: item.kind):
@@ -74,6 +77,10 @@ def page() -> str:
 def _events() -> Iterator[tuple[str, str]]:
     yield from ((item.kind, item.words) for item in accepted())
     yield from (("another change", item.words) for item in texts(EVENT))
+
+
+def _troubles() -> Iterator[tuple[str]]:
+    return ((_COMMAND.sub(_QUOTED, item.words),) for item in texts("Warning Event") if not judge.is_framed(item.words))
 
 
 def _done() -> Iterator[str]:
@@ -91,6 +98,8 @@ def _parts() -> Iterator[tuple[str, str]]:
         "KeyProblemError": "SSH keys",
         "Dependency": "a reference",
         "Unknown": "an account",
+        "Account": "an account",
+        "CloudInit": "a cloud-init",
         "CredentialError": "the Secret of an account",
         "ConfigError": "a kubeconfig",
     }

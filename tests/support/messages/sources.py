@@ -43,6 +43,8 @@ SHOWN = {
     "ConsoleRefusedError": 1,
     "Unknown": 2,
     "Dependency": 2,
+    "Account": 2,
+    "CloudInit": "words",  # by keyword
     "Event": 1,
     "Refusal": 1,
     "Verdict": 1,
@@ -285,6 +287,8 @@ def _expression(node: ast.Call, scope: Scope, name: str) -> tuple[ast.expr, Fram
     if name == "Finding":
         return _finding(node, scope)
     at = next(SHOWN[name] for name in _family(node, scope) if name in SHOWN)
+    if isinstance(at, str):
+        return next(((item.value, Frame(scope)) for item in node.keywords if item.arg == at), None)
     return (node.args[at], Frame(scope)) if len(node.args) > at else None
 
 

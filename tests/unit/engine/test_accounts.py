@@ -69,17 +69,23 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
             "gone",
             "gone",
             None,
-            "there is none. Create it; or, if the name is wrong,",
+            "there is none. Create it (docs/how-to/account.md); or, if the name is wrong,",
             "nothing was bought: it can be corrected",
         ),
         (
             "gone",
             "gone",
             an_order("train"),
-            "there is none. Create GpuCloudAccount 'gone'.",
+            "there is none. Create GpuCloudAccount 'gone' (docs/how-to/account.md).",
             "the account was there, and its VM may be",
         ),
-        (None, "gone", None, "there is none. Create GpuCloudAccount 'gone'.", "no field of the spec names it"),
+        (
+            None,
+            "gone",
+            None,
+            "there is none. Create GpuCloudAccount 'gone' (docs/how-to/account.md).",
+            "no field of the spec names it",
+        ),
     ],
 )
 def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, order, says, why):
@@ -132,7 +138,7 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "namespace 'team' has no GpuCloudAccount named 'default'" in resolved.unknown.detail
-    assert "Create a GpuCloudAccount of that name" in resolved.unknown.detail
+    assert "Create one (docs/how-to/account.md), or set spec.accountRef." in resolved.unknown.detail
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):

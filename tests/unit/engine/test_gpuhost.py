@@ -49,8 +49,12 @@ async def test_the_largest_cloud_init_is_taken():
 @pytest.mark.parametrize(
     ("data", "trouble", "says"),
     [
-        (None, Reason.SECRET_NOT_FOUND, "Secret 'init'"),
-        ({"other": encoded(CANARY)}, Reason.SECRET_NOT_FOUND, "key 'user-data'"),
+        (
+            None,
+            Reason.SECRET_NOT_FOUND,
+            "Create it: kubectl create secret generic init --namespace=team --from-file=user-data=FILE",
+        ),
+        ({"other": encoded(CANARY)}, Reason.SECRET_NOT_FOUND, "Add the key to the Secret"),
         ({"user-data": ""}, Reason.INVALID_SECRET, "is empty"),
         ({"user-data": f"{CANARY} is no base64"}, Reason.INVALID_SECRET, "cannot be decoded"),
         ({"user-data": encoded(CANARY + "x" * 65536)}, Reason.INVALID_SECRET, "at most 65536 are taken"),

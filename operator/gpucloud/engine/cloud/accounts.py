@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import NamedSecret, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
+HOW_TO = "docs/how-to/account.md"
 SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
 
 
@@ -247,7 +248,7 @@ class Accounts:
             f"This object belongs to the operator's own account, but {why}. Ask the administrator to {way_out}."
             if recorded
             else f"No account: namespace {namespace!r} has no GpuCloudAccount named "
-            f"{DEFAULT_ACCOUNT!r}, and {why}. Create a GpuCloudAccount of that name, or set spec.accountRef."
+            f"{DEFAULT_ACCOUNT!r}, and {why}. Create one ({HOW_TO}), or set spec.accountRef."
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
@@ -266,10 +267,11 @@ def describe_command(namespace: str, name: str) -> str:
 def _missing(name: str, near: tuple[str, ...], *, correctable: bool) -> str:
     """Return what to do about an account that does not exist, with a space before it; ``correctable``: nothing was ordered."""
     if not correctable:
-        return f"{question(near)} Create GpuCloudAccount {name!r}."
+        return f"{question(near)} Create GpuCloudAccount {name!r} ({HOW_TO})."
     if near:
         return f"{question(near)} {misnamed(f'GpuCloudAccount {name!r}', 'spec.accountRef', near)}"
-    return " Create it; or, if the name is wrong, delete this object and create it again with the right spec.accountRef."
+    wrong = "if the name is wrong, delete this object and create it again with the right spec.accountRef"
+    return f" Create it ({HOW_TO}); or, {wrong}."
 
 
 def _facts(account: Account, session: AccountSession) -> AccountFacts:

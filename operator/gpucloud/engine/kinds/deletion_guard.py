@@ -217,8 +217,7 @@ class DeletionGuard:
     def _trouble(self, deletion: VmDeletion) -> str:
         """Return why an existing release annotation does not release this deletion; empty if there is none."""
         own, release = self._troubles.get(deletion.uid, ""), self._release_of(deletion.namespace)
-        older = f"The last release of namespace {deletion.namespace!r} is older than this deletion."
-        return own or release.trouble or (older if release.at is not None else "")
+        return own or release.trouble or (deletion_guard.OLDER if release.at is not None else "")
 
     def _set(self, deletion: VmDeletion) -> None:
         known = self._deletions.get(deletion.uid)

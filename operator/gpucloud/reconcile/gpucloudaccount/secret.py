@@ -28,6 +28,12 @@ def named(name: str, secret: SecretFacts | None) -> NamedSecret:
     return NamedSecret(name, secret.kind is CredentialKind.LOGIN, secret.deleting)
 
 
+def may_not_read(name: str, namespace: str) -> str:
+    """Return why a Secret cannot be read which the apiserver forbids the operator to read."""
+    grant = f"grant its ServiceAccount the verb get on secrets in namespace {namespace!r}"
+    return f"The operator may not read Secret {name!r}: {grant}."
+
+
 def blocker(name: str, secret: SecretFacts | None, trouble: str) -> Dependency | None:
     """Return why nothing may be created with this Secret: it is being deleted, or gone. Existing resources stay managed."""
     called = f"Secret {name!r}"

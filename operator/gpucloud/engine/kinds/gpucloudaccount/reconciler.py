@@ -32,7 +32,7 @@ from gpucloud.reconcile.core import steps
 from gpucloud.reconcile.existence import needs_credential
 from gpucloud.reconcile.facts import Refusal, Verb
 from gpucloud.reconcile.gpucloudaccount import AccountStateFacts, Contact, SecretFacts, decide
-from gpucloud.reconcile.gpucloudaccount.secret import blocker, named
+from gpucloud.reconcile.gpucloudaccount.secret import blocker, may_not_read, named
 from gpucloud.reconcile.unreadable import Unreadable
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ class GpuCloudAccountReconciler:
         try:
             secret, credential, trouble = await self._secret(stored, spec)
         except KubeError as error:
-            self._explain(stored, f"its Secret {spec.secret_ref.name!r} cannot be read ({error.status} {error.reason}).")
+            why = f"its Secret {spec.secret_ref.name!r} cannot be read ({error.status} {error.reason})"
+            self._explain(stored, f"{why}; the operator tries again.")
             raise
         if self.store.get(meta.uid) is None or not self._is_latest_of_name(meta):
             raise KubeError(404, "NotFound", "the account is gone")  # another object of the name may have replaced it
@@ -201,8 +202,7 @@ class GpuCloudAccountReconciler:
         except KubeError as error:
             if error.status != 403:
                 raise
-            grant = f"grant its ServiceAccount the verb get on secrets in namespace {namespace!r}"
-            return None, None, f"The operator may not read Secret {name!r}: {grant}."
+            return None, None, may_not_read(name, namespace)
         if found is None:
             return None, None, ""
         meta, credential, flaw = found["metadata"], None, ""
@@ -251,8 +251,9 @@ class GpuCloudAccountReconciler:
         if endpoint is None or credential is None:
             name = stored.spec.secret_ref.name if stored.spec is not None else ""
             describe = describe_command(meta.namespace, meta.name)
-            words = f"it needs Secret {name!r} with a credential that can be used. What is wrong: {describe}"
-            self._put(stored, current, words if endpoint is not None else "its endpoint is not declared.", blocker, secret)
+            needs = f"it needs Secret {name!r} with a credential that can be used"
+            words = f"{needs if endpoint is not None else 'its endpoint is not declared'}. What is wrong: {describe}"
+            self._put(stored, current, words, blocker, secret)
             return current
         label = _label(meta.namespace, meta.name)
         session = deps.sessions.open(deps.endpoints[endpoint], credential, label)

@@ -27,19 +27,20 @@ async def read(kube: KubeClient, namespace: str, source: SecretKey) -> CloudInit
     Raises:
         KubeError: the apiserver did not answer; a 403 counts as a Secret that cannot be used.
     """
-    what = f"Secret {source.name!r}, which spec.reprovision.cloudInitSecretRef names"
+    what = f"Secret {source.name!r} of spec.reprovision.cloudInitSecretRef"
     try:
         data = await kube.data_of("secrets", namespace, source.name)
     except KubeError as error:
         if error.status != 403:
             raise
-        return _trouble(Reason.INVALID_SECRET, f"The operator may not read the {what}: grant it get on secrets here.")
+        return _trouble(Reason.INVALID_SECRET, f"The operator may not read the {what}. Grant the operator get on secrets.")
     if data is None:
-        return _trouble(Reason.SECRET_NOT_FOUND, f"Waiting for the {what}. Create it in namespace {namespace!r}.")
+        create = f"kubectl create secret generic {source.name} --namespace={namespace} --from-file={source.key}=FILE"
+        return _trouble(Reason.SECRET_NOT_FOUND, f"Waiting for the {what}. Create it: {create}")
     if source.key not in data:
         keys = f"Waiting for the key {source.key!r} of the {what}."
-        return _trouble(Reason.SECRET_NOT_FOUND, f"{keys} Add it, or name another key in the spec.")
-    return _encoded(data[source.key], f"Key {source.key!r} of the {what},")
+        return _trouble(Reason.SECRET_NOT_FOUND, f"{keys} Add the key to the Secret, or name another one in the spec.")
+    return _encoded(data[source.key], f"Key {source.key!r} of the {what}")
 
 
 def _encoded(value: str, where: str) -> CloudInit:
@@ -48,12 +49,12 @@ def _encoded(value: str, where: str) -> CloudInit:
     except binascii.Error:
         return _trouble(Reason.INVALID_SECRET, f"{where} cannot be decoded. Write the Secret again.")
     if not content:
-        return _trouble(Reason.INVALID_SECRET, f"{where} is empty. Put the cloud-init YAML there, or drop cloudInitSecretRef.")
+        return _trouble(Reason.INVALID_SECRET, f"{where} is empty. Put the cloud-init YAML there.")
     if len(content) > MAX_BYTES:
         size = f"holds {len(content)} bytes; at most {MAX_BYTES} are taken"
-        return _trouble(Reason.INVALID_SECRET, f"{where} {size}. Shorten the value: let cloud-init fetch large files.")
+        return _trouble(Reason.INVALID_SECRET, f"{where} {size}. Let cloud-init fetch large files.")
     return CloudInit(base64.b64encode(content).decode())
 
 
 def _trouble(reason: Reason, words: str) -> CloudInit:
-    return CloudInit(trouble=reason, words=f"The reprovisioning has not been requested of the cloud. {words}")
+    return CloudInit(trouble=reason, words=f"The reprovisioning has not been requested. {words}")
