@@ -18,6 +18,7 @@ from support.messages.page import page
 from support.messages.placeholders import generic
 from support.messages.program import Module, Scope
 from support.messages.reading import Frame, UnreadableError, read
+from support.messages.sentences import printed, sentences
 from support.messages.sources import ADVICE, DONE, EVENT, texts, unread
 
 SETTLED = ("Ready True", "Succeeded", "Event")
@@ -321,6 +322,21 @@ PYTHON = re.compile(r"' if \w|\bif \w+ else\b|\{[^{}]* or '|__|\{_|![rs]\}|\{\w+
 
 def test_no_expression_of_the_code_is_on_the_page():
     assert PYTHON.findall(PAGE.read_text(encoding="utf-8")) == []
+
+
+DECIDING = ("reconcile/", "engine/kinds/")
+# Sentences of the source that are no message, and why.
+NO_MESSAGE = {
+    "File system at {}": "the name of what a reference means: it stands before the message",
+    **dict.fromkeys(map(str, sentences("reconcile/transitions.py")), "proof of a transition, which reports no trouble"),
+}
+
+
+def test_every_sentence_of_the_deciding_modules_is_on_the_page():
+    shown = printed(page())
+    missing = [item for item in sentences(*DECIDING) if not any(map(item.is_in, shown))]
+    assert [f"{item.place}: {item}" for item in missing if str(item) not in NO_MESSAGE] == []
+    assert {str(item) for item in missing} >= set(NO_MESSAGE), "an exception that none needs"
 
 
 def test_the_page_of_all_messages_is_as_printed():

@@ -132,7 +132,7 @@ def _entered(deletion: VmDeletion) -> datetime:
     return deletion.requested_at
 
 
-OLDER = "The last release of its namespace is older than this deletion."  # so it does not release it
+OLDER = "The namespace was released before this deletion."  # so that does not release it
 
 
 def message(held: Hold, namespace: str, name: str) -> str:

@@ -52,7 +52,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.API_ERROR,
         LONGEST_DELAY,
         True,
-        "Redirects are never followed: the administrator must correct the endpoint's URL",
+        "Redirects are never followed. Ask the administrator to correct the URL of the endpoint",
     ),
     ErrorKind.UNAUTHORIZED: RetryPolicy(
         Reason.CREDENTIALS_REFUSED,
@@ -65,8 +65,8 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.CREDENTIALS_REFUSED,
         60,
         True,
-        "Put an API key, or the login of a user without a second factor or a pending password change, into the account's "
-        "Secret, or into the operator's own credential",
+        "Put an API key, or the login of a user without a second factor, into the account's Secret or the operator's own "
+        "credential",
         "the operator reads it again within a minute",
     ),
     ErrorKind.FORBIDDEN: RetryPolicy(

@@ -35,6 +35,11 @@ LIFE = {
     "without our finalizer nothing happens": a_row(
         "a Secret held by an account that is gone is held for ever", {"meta": an_account(has_finalizer=False)}
     ),
+    "what the cloud forbids stands beside Ready": connected(
+        "objects may need it",
+        {"secret": HELD, "forbidden": {"DestroyVpc": "No."}},
+        beside=("Restricted",),
+    ),
     "observe-only speaks without our finalizer": connected(
         "it puts none on",
         {"meta": an_account(has_finalizer=False), "limits": WATCHING},

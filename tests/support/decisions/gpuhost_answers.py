@@ -125,6 +125,11 @@ ROWS = {
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.FORBIDDEN)},
         ("Grant the credential", "reboot-requested-at"),
     ),
+    "a credential that the cloud refuses": refused(
+        "not carried out for certain, and not sent again",
+        ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED)},
+        ("Update the account's Secret in place (do not delete it)", "reboot-requested-at"),
+    ),
     "refused, and the annotation is gone": Row(
         "the person has read it", {"status": operating(outcome=HostOutcome.REFUSED)}, Reason.RUNNING, "True", None
     ),

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import DeletionPolicy, Order, OrderState, Origin
+from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpusnapshot import Source
@@ -34,7 +35,23 @@ OF_OLD = {"vmRef": None, "vm": {"cluster": "Msc1", "vpc": "acme", "name": "old"}
 ADOPTS = a_snapshot_spec(snapshotName="theirs", adoption="Required", **OF_OLD)
 ADOPTED = a_snapshot_status("Completed", "True", None, order=an_order("theirs", origin=Origin.ADOPTED), adopted=True)
 
+NOWHERE = {"spec": GpuSnapshotSpec.model_validate({}), "needs": ()}
+
 ROWS = {
+    "a spec that names no VM calls a person": Row(
+        "an older definition lets it pass",
+        UNPLACED | NOWHERE,
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says="set exactly one of spec.vm and spec.vmRef.",
+    ),
+    "a spec that names no VM holds its deletion": Row(
+        "nobody knows where to look",
+        UNPLACED | NOWHERE | {"meta": DELETING, "status": COMPLETED},
+        Reason.DELETION_BLOCKED,
+        progress="Stalled",
+        says="Set exactly one of spec.vm and spec.vmRef.",
+    ),
     # --- where it belongs
     "its GpuVM is not there: waited for, by name": Row(
         "it comes with the same kubectl apply",

@@ -314,7 +314,7 @@ ROWS = {
         TOGETHER | {"hold": Hold(trouble=OLDER)},
         Reason.DELETION_HELD,
         progress="Stalled",
-        says=("The last release of its namespace is older than this deletion. To keep the VM", "kubectl annotate namespace"),
+        says=("The namespace was released before this deletion. To keep the VM", "kubectl annotate namespace"),
     ),
     "held by a deletion guard that was switched off since: not destroyed": Row(
         "nobody has released it", TOGETHER | {"hold": Hold()}, Reason.DELETION_HELD, progress="Stalled", says="kubectl annotate"

@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
-from support.builders import NOW, START, a_spec, known, present
-from support.gpuvmfacts import DELETING, DESTROYING, GOING, ORDER, RUNNING
+from support.builders import NOW, START, a_spec, an_order, known, present
+from support.gpuvmfacts import DELETING, DESTROYING, GOING, NAME, ORDER, RUNNING
 from support.rows import WORDS, Row, noted, tried
 
 REQUIRED = a_spec(deletion={"finalSnapshot": "Required"})
@@ -38,7 +39,10 @@ def recorded(state=FinalSnapshotState.REQUESTED, base=RUNNING, **fields):
     return base.model_copy(update={"final_snapshot": FinalSnapshot(state=state, **given)})
 
 
-NOT_CREATED = 'The GpuSnapshot cannot be created; it is tried again. The apiserver says: "the apiserver\'s own words".'
+NOT_CREATED = (
+    "The GpuSnapshot for the final snapshot cannot be created; it is tried again. The apiserver says: \"the apiserver's own "
+    'words".'
+)
 
 
 def did(verb, ago, kind=None):
@@ -50,6 +54,8 @@ READY, TAKING = listed((SNAP, True)), listed((SNAP, False))
 GOES = {"meta": DELETING, "spec": REQUIRED, "status": RUNNING, "found": present(), "history": BEGUN, "snapshots": listed()}
 UNSAID = RUNNING.model_copy(update={"observed_generation": 0})  # of its deletion nothing was said yet
 OF_ANOTHER = recorded(order="of-an-earlier-vm")
+LOST = known(an_order(NAME, OrderState.LOST), ago=400)
+GONE = GOES | {"tracked": LOST, "found": Absent(NOW, NOW - 50, NOW - 30)}
 DONE = recorded(FinalSnapshotState.READY, GOING)
 
 
@@ -218,6 +224,18 @@ ROWS = {
     ),
     "a record of a ready snapshot is not enough before the call": taking(
         "a listing proves it", TAKER, REQUEST, final=NONE, status=recorded(FinalSnapshotState.READY)
+    ),
+    "a VM that was lost before a final snapshot was taken": Row(
+        "its owner counts on one",
+        GONE | {"final": NONE},
+        released=Reason.GONE,
+        says="No final snapshot was taken of it.",
+    ),
+    "a final snapshot whose GpuSnapshot was deleted": Row(
+        "it is billed, and no object stands for it",
+        GONE | {"final": NONE, "status": recorded()},
+        released=Reason.GONE,
+        says=f"Its final snapshot {SNAP!r} stays in the cloud, and is billed.",
     ),
     "a VM that is not listed is not destroyed without its snapshot": Row(
         "it cannot be copied unseen",

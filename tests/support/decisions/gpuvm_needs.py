@@ -38,6 +38,11 @@ from support.rows import OLD, Row, tried
 
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
+FORBIDDEN = (  # as engine/kube/ssh_keys.py has it
+    "The operator may not read the Secret 'keys' in namespace 'team'. Grant its ServiceAccount the verb get on secrets in this "
+    "namespace."
+)
+
 ROWS = {
     # --- what a VM needs first
     "a GpuVpc that is not there is waited for, by name": Row(
@@ -84,9 +89,9 @@ ROWS = {
     ),
     "a Secret that cannot be read is not taken for a wrong name": Row(
         "the right is missing, and nobody knows what is there",
-        {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail="The operator may not read Secret 'keys'. Grant it.")},
+        {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail=FORBIDDEN)},
         Reason.SSH_KEYS_NOT_FOUND,
-        says="Grant it. The VM is created as soon as it is there.",
+        says="in this namespace. The VM is created as soon as it is there.",
     ),
     "a GpuVpc in another cluster calls a person": Row(
         "it can never serve",

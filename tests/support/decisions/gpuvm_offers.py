@@ -14,6 +14,8 @@ from support.decisions.gpuvm_placement import FULL, JUST_NOW, ONE, POOLED, TWO, 
 from support.rows import Row
 
 WRONG = refused(reason="Rejected")
+ONLY_TWO = a_spec(placement={"alternatives": [{"configuration": TWO}]})
+TRIED = in_hand(TWO, None, refused(), refused(TWO), refused(ONE, POOLED))
 NEXT = ordered(OrderState.REFUSED, TWO)
 
 ROWS = {
@@ -31,6 +33,26 @@ ROWS = {
         Reason.CREATING,
         records=True,
         status={"placement": in_hand(ONE, POOLED, refused(at=JUST_NOW), since=JUST_NOW)},
+    ),
+    "a rejected alternative may be edited, and the others come round again": Row(
+        "the spec's own offer cannot be edited, and an alternative can",
+        after(ErrorKind.INVALID, configuration=TWO, placement=TRIED),
+        Reason.WAITING_FOR_CAPACITY,
+        records=False,
+        says="What is free is not listed: the next try is in a few minutes.",
+    ),
+    "the only alternative is rejected like the spec's own": Row(
+        "a person can edit it",
+        after(
+            ErrorKind.INVALID,
+            configuration=TWO,
+            spec=ONLY_TWO,
+            placement=in_hand(TWO, None, WRONG, refused(TWO, reason="Rejected")),
+        ),
+        Reason.REJECTED,
+        progress="Stalled",
+        records=False,
+        says="Correct spec.placement.alternatives.",
     ),
     "what is too dear is not waited for, and the message says so": Row(
         "whoever reads it would ask why nothing else is ordered",

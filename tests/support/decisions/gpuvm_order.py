@@ -305,13 +305,14 @@ ROWS = {
         {
             "keys": SSHKeys(
                 trouble=KeyTrouble.MISSING,
-                detail="Waiting for Secret 'keys': there is none. Create it: kubectl create secret generic keys --",
+                detail="Waiting for Secret 'keys' in namespace 'team': there is none. Create it: kubectl create secret generic "
+                "keys --namespace=team --from-file=id=FILE --",
                 may_be_misnamed=True,
             )
         },
         Reason.SSH_KEYS_NOT_FOUND,
         says=(
-            "kubectl create secret generic keys -- The VM is created as soon as it is there.",
+            "keys --namespace=team --from-file=id=FILE -- The VM is created as soon as it is there.",
             "If spec.sshKeysFrom is wrong, delete this object and create it again with the right name.",
         ),
     ),
@@ -320,7 +321,8 @@ ROWS = {
         {
             "keys": SSHKeys(
                 trouble=KeyTrouble.INVALID,
-                detail="Key 'id' of the Secret 'keys' holds a private key. Put the public key there, and replace this pair.",
+                detail="Key 'id' of the Secret 'keys' holds a private key. Put the public key there, and replace this key "
+                "pair: it is no longer secret.",
             )
         },
         Reason.INVALID_SSH_KEYS,

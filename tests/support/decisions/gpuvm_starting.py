@@ -99,6 +99,17 @@ ROWS = {
         says="The start for 'A100_40GB_PCIe_1x' in pool 'on-demand' is being sent.",
         status={"operation": ANNOUNCED},
     ),
+    "a start that the cloud accepts again and again is repeated, and said": Row(
+        "the cloud's support can tell why",
+        {
+            "status": a_status("Drifted", operation=ANNOUNCED, **BOUGHT),
+            "found": OFFLINE,
+            "history": tried(Verb.START, ago=100.0),
+        },
+        Reason.STARTING,
+        action=Verb.START,
+        says="the operator repeats the call. If this goes on, ask the cloud's support.",
+    ),
     "a start that was accepted without effect waits in line as it was announced": Row(
         "its effect may yet show, so that no record calls it refused",
         OFF

@@ -74,9 +74,9 @@ ROWS = {
     ),
     "many in it are counted": Row(
         "a message for people",
-        EMPTIED | {"occupants": Occupants(tuple("abcdefg"), NOW)},
+        EMPTIED | {"occupants": Occupants(tuple(f"VM {name!r}" for name in "abcdefg"), NOW)},
         Reason.DELETION_BLOCKED,
-        says="a, b, c, d, e and 2 more",
+        says="VM 'a', VM 'b', VM 'c', VM 'd', VM 'e' and 2 more",
     ),
     "what cannot be listed holds it": Row(
         "unknown is not empty",

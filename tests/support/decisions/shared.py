@@ -23,6 +23,7 @@ from gpucloud.reconcile.facts import (
 )
 from gpucloud.reconcile.time_annotations import Said
 from support.builders import NOW, START, a_spec, an_object
+from support.decisions.shared_accounts import accounts
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
 from support.rows import LAB, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
@@ -42,7 +43,7 @@ ELSEWHERE = (  # as engine/cloud/accounts.py has it
 
 def rows(k: Kind):
     """The rows that this kind shares with the others."""
-    alike = _safety(k) | _sight(k) | _ownership(k) | orders(k) | deletion(k) | held(k)
+    alike = _safety(k) | _sight(k) | _ownership(k) | orders(k) | accounts(k) | deletion(k) | held(k)
     return alike | fingerprint(k) if k.marks_names else alike
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _NOUNS = {
-    **dict.fromkeys(("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "Secret", "ConfigMap"), "name"),
+    **dict.fromkeys(("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "Secret", "ConfigMap", "Service"), "name"),
     **dict.fromkeys(("VM", "snapshot", "Snapshot", "snapshots"), "name in the cloud"),
     **dict.fromkeys(("host", "Host"), "host id"),
     **{noun: noun for noun in ("VPC", "cluster", "endpoint", "namespace", "state", "tenant")},
@@ -41,13 +41,14 @@ _TEXTS = [
     (r"(kubectl (?:annotate|delete|get) gpu\w+) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl delete) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
     (r"(kubectl gpucloud retain) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
-    (r"(kubectl get gpucloud) --namespace=\w+", r"\1 --namespace={namespace}"),
+    (r"(kubectl get gpu\w+) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
     (r"(kubectl create secret generic) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud adopt) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
     (r"(kubectl gpucloud (?:resume|retry|retain) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     (r"(kubectl delete (?:gvm|gvpc|gsnap))/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
+    (r"\b(endpointslices|services)/[\w-]+", r"\1/{name}"),
     # The words of others.
     (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
     (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),

@@ -101,7 +101,7 @@ async def test_after_a_restart_it_is_shown_as_it_is_and_not_switched(it):
     assert (it.ready, it.status["vmId"]) == ("True/Running", "srv-1")
     it.cloud.vms["srv-1"][1]["status"] = "OFFLINE"
     await it.until(lambda: it.ready == "False/Ambiguous", 120)
-    assert "Switch it on in the cloud" in it.words
+    assert "the VM is not switched on. Do that in the cloud" in it.words
     assert it.cloud.asked("StartServer") == []
     it.cloud.vms["srv-1"][1]["status"] = "ONLINE"
     await it.until(lambda: it.ready == "True/Running", 120)

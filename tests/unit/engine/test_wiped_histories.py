@@ -205,7 +205,7 @@ async def test_a_wait_for_a_late_listing_says_so(it):
     await asyncio.sleep(30)
     assert it.ready == "Unknown/AccountNotReady"
     assert it.words.startswith("Looking for the VM 'train-")
-    assert "The status of this object was lost" in it.words
+    assert "The status was lost" in it.words
     asked = len(it.cloud.asked("GetServers"))
     await asyncio.sleep(60)
     assert len(it.cloud.asked("GetServers")) - asked < 120
@@ -219,7 +219,7 @@ async def test_an_account_that_may_not_serve_the_namespace_any_more_is_asked_all
     await asyncio.sleep(600)
     assert (it.ready, it.cloud.bought, it.cloud.changed_with_theirs) == ("False/NoAccount", (1, 0), [])
     assert "Ask the administrator to add the namespace (--own-account-namespace)." in it.words
-    assert it.words.endswith("delete this object with spec.deletion.policy: Retain, and create it again.")
+    assert it.words.endswith("delete this object with spec.deletion.policy: Retain.")
 
 
 async def test_what_an_account_lacks_that_does_not_serve_the_namespace_is_bought_with_the_namespaces(it):

@@ -109,7 +109,7 @@ def _lost(f: CloudFacts[Any, S, Any], found: Absent) -> Plan[S]:
     """Release an object whose resource was lost, when two listings that began after its deletion lack it, too."""
     placed = placement.cloud_placement(f.order) is not None
     if absent_twice_since(found, f.deletion_seen):
-        late = " If it appears again, it is billed until you destroy it in the cloud." if placed else ""
+        late = " If it appears again, destroy it in the cloud: it is billed." if placed else ""
         gone = f"T{_lost_name(f)[1:]} was gone from the cloud before this object was deleted.{late}"
         return release_finalizer(f, Reason.GONE, gone, placed)
     return plan_status(f, lost_before(f), refresh_after=f.now.mono)

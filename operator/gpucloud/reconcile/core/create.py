@@ -211,8 +211,8 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return None
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"Nothing is ordered: the {credential.described(f.account.name)} has shown nothing of the tenant in which this "
-        f"object ordered before. {credential.restore(f.account.name, f.tenancy)}; or, to order with this one, delete this "
+        f"Nothing is ordered: the {credential.described(f.account.name)} has not shown this object's tenant. "
+        f"{credential.restore(f.account.name, f.tenancy)}; or, to order with this one, delete this "
         "object and apply it again.",
     )
     return plan_status(f, verdict)

@@ -66,9 +66,6 @@ def _next_step(f: CloudFacts[Any, S, Any], prepare: Callable[[], Plan[S] | None]
 
 def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Release the finalizer if the spec retains the resource, or if it is not this object's."""
-    noun, name = f.subject.noun, f.identity.name
-    if f.policy is DeletionPolicy.RETAIN and f.adopted and isinstance(f.found, Absent) and not f.seen:
-        return release_finalizer(f, Reason.GONE, f"There was no {noun} {name!r} to adopt.")
     if f.policy is DeletionPolicy.RETAIN:
         return _retained(f)
     if f.owner is None and f.unproven_place and orders.may_exist(f.order):
@@ -150,7 +147,7 @@ def _unprovable(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if isinstance(f.found, Absent):
         return None
     words = (
-        f"The id of {f.subject.noun} {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing "
+        f"The cloud chose the id of {f.subject.noun} {f.identity.name!r}, and since the operator's restart nothing "
         f"proves that it is this object's. Destroy it in the cloud, or {set_retain(f)}"
     )
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words))
@@ -226,7 +223,7 @@ def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
 def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
     """Return what makes the resource visible again, by the credential or the spec: Retain may leave a bill behind."""
     if cause is UnknownReason.UNPLACED and f.unset_place:
-        return f"Set exactly one of {f.unset_place}, so that it can be looked for."
+        return f"Set exactly one of {f.unset_place}."
     if cause is UnknownReason.REFUSED:
         return credential.renew(f.account, f.meta.namespace, brief=True)
     return credential.grant(f.account.name) if cause is UnknownReason.FORBIDDEN else ""

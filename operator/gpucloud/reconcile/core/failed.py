@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import DEFAULT_ACCOUNT, OrderState
+from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import credential, evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
@@ -64,7 +64,7 @@ def again_at(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> float | None:
 def unproven(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why nobody can tell whose the resource under the chosen name is."""
     noun, name = f.subject.noun, f.identity.name
-    return f"Nothing is done to {noun} {name!r} in {f.place}: an order had no clear answer, so it may not be yours."
+    return f"An order had no clear answer, so {noun} {name!r} in {f.place} may not be yours."
 
 
 def maybe_made(f: CloudFacts[Any, Any, Any]) -> str:
@@ -96,10 +96,7 @@ def status_lost(f: CloudFacts[Any, Any, Any]) -> str:
     """Return why the operator's own account is asked for an object of another one: its status was lost. Else empty."""
     if not f.account_undecided:
         return ""
-    return (
-        f" The status of this object was lost: the operator's own account may have ordered its {f.subject.noun}, so "
-        f"GpuCloudAccount {DEFAULT_ACCOUNT!r} orders nothing yet."
-    )
+    return " The status was lost: the operator's own account may have made it."
 
 
 def look_again_from(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> float:

@@ -117,9 +117,7 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         return Plan(requeue_at=until, pending=not f.seen)
     verdict = unknown_verdict(f, f.found)
     if f.account_undecided:
-        way_out = (
-            f"To give up such a {f.subject.noun}, delete this object with spec.deletion.policy: Retain, and create it again."
-        )
+        way_out = "To give it up, delete this object with spec.deletion.policy: Retain."
         verdict = replace(verdict, message=followed(verdict.message, f"{failed.status_lost(f)} {way_out}".strip()))
     refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
     return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=unseen.recheck_at(f, f.found))
@@ -222,9 +220,8 @@ def not_owned(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _unprovable(f: CloudFacts[Any, Any, Any]) -> str:
     return (
-        f"The id of {f.subject.noun} {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing "
-        "proves that it is this object's: it is not shown. Look in the cloud, or ask the administrator for "
-        "--own-account-sharing=Shared."
+        f"The cloud chose the id of {f.subject.noun} {f.identity.name!r}, and since the operator's restart nothing proves that "
+        "it is this object's: it is not shown. Ask the administrator for --own-account-sharing=Shared."
     )
 
 

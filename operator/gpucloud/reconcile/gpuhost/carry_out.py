@@ -49,7 +49,9 @@ def _still_wanted(f: HostFacts, operation: HostOperation) -> HostOperation:
     """Return an announced operation that was not carried out; refused if the person took it back, or it became too old."""
     annotation = requests.ANNOTATIONS[operation.verb]
     if requests.standing(f, operation.verb) != operation.id:
-        words = f"The annotation {annotation} was changed or removed before {CALLS[operation.verb]} was carried out."
+        words = (
+            f"The annotation {annotation} was changed or removed before {CALLS[operation.verb]} was sent. Set it to ask again."
+        )
         return changed(operation, HostOutcome.REFUSED, words)
     trouble = requests.trouble(f, operation.verb, operation.id)
     return changed(operation, HostOutcome.REFUSED, trouble) if trouble else operation

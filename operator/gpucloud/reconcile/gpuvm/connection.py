@@ -20,6 +20,7 @@ from gpucloud.reconcile.conditions import find, is_ready, working
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
+from gpucloud.reconcile.text import followed
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import VmRecord
@@ -175,8 +176,8 @@ def _released(plan: Plan[GpuVMStatus], targets: tuple[str, ...]) -> Plan[GpuVMSt
     """Return the plan; the Event of its release names what was not withdrawn."""
     if plan.release is None:
         return plan
-    words = f"{plan.release.note} Not withdrawn: {', '.join(targets)}. Kubernetes deletes them after this object."
-    return replace(plan, release=replace(plan.release, note=words))
+    words = f"Not withdrawn: {', '.join(targets)}. Kubernetes deletes them after this object."
+    return replace(plan, release=replace(plan.release, note=followed(plan.release.note, words)))
 
 
 def _deferred(f: Facts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:

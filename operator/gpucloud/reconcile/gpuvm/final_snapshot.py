@@ -40,6 +40,7 @@ WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
 MOST_REQUESTS = 1000  # as the schema allows
 LEAST_WAIT_SECONDS = 300.0  # until a snapshot that the cloud was asked for, or may have been, is asked for again
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
+DELETE = "If nobody needs it, delete it in the cloud."
 
 
 def record(f: VmFacts) -> FinalSnapshot | None:
@@ -106,9 +107,10 @@ def _released(f: VmFacts, plan: Plan[GpuVMStatus]) -> Plan[GpuVMStatus]:
     taken = known.snapshot_id if known is not None else None
     stands = f.final.taker is not None and f.final.taker.made_for_vm and not f.final.taker.deleting
     if taken is not None and not stands:
-        words = f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it."
+        words = f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it. {DELETE}"
     elif taken is None and f.policy is DeletionPolicy.DELETE and f.seen:
-        words = "No final snapshot was taken of it."
+        look = f"kubectl get gpusnapshots --namespace={f.meta.namespace}"
+        words = f"No final snapshot was taken of it. Look for an earlier one: {look}"
     else:
         return plan
     return replace(plan, release=replace(release, note=f"{release.note} {words}", warning=True))

@@ -225,8 +225,8 @@ def _unprovable(f: VmFacts, verb: Verb) -> Verdict:
     way = "on" if verb is Verb.START else "off"
     return stalled(
         Reason.AMBIGUOUS,
-        f"The id of VM {f.identity.name!r} is of the cloud's choice, and since the operator's restart nothing proves that it "
-        f"is this object's: the VM is not switched. Switch it {way} in the cloud.",
+        f"The cloud chose the id of VM {f.identity.name!r}, and since the operator's restart nothing proves that it is this "
+        f"object's: the VM is not switched {way}. Do that in the cloud.",
     )
 
 

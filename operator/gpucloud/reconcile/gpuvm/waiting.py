@@ -139,7 +139,7 @@ def waiting_to_retry(f: VmFacts) -> Plan[GpuVMStatus] | None:
     here = waiter(f, ready=True)
     if here is None or f.now.mono >= again:
         return None
-    said = _verdict(f, here, "The operator orders again in a few minutes: the cloud does not list what is free.")
+    said = _verdict(f, here, "What is free is not listed: the next try is in a few minutes.")
     return plan_status(f, said, requeue_at=again)
 
 

@@ -70,15 +70,15 @@ async def test_a_chosen_name_in_the_operators_own_account_is_a_conflict_that_say
     assert (facts.account.name, facts.ours) == ("(operator)", False)
     ready = reconcilers.vms.decide(facts).status.conditions[0]
     assert ready.reason == "Conflict"
-    assert "The status of this object was lost" in ready.message
+    assert "The status was lost" in ready.message
 
 
 async def test_a_lost_status_says_why_the_operators_own_account_is_asked(reconcilers):
     _, facts = await lost(reconcilers, Unknown(NOW, UnknownReason.FORBIDDEN))
     ready = reconcilers.vms.decide(facts).status.conditions[0]
     assert ready.reason == "PermissionDenied"
-    assert "the operator's own account may have ordered" in ready.message
-    assert ready.message.endswith("delete this object with spec.deletion.policy: Retain, and create it again.")
+    assert "the operator's own account may have made it" in ready.message
+    assert ready.message.endswith("delete this object with spec.deletion.policy: Retain.")
 
 
 async def test_a_frozen_choice_stays_when_a_default_account_appears(reconcilers):

@@ -105,7 +105,7 @@ async def test_a_missing_right_for_one_object_does_not_keep_the_others(running, 
     kube.refused = {("GET", "/configmaps/"): 403}
     event = await act(running, publisher, verb, TARGETS)
     assert event.warning
-    assert "Let the operator get, create, update and delete configmaps, services and endpointslices." in event.note
+    assert "Let the operator get, create, update and delete ConfigMaps, Services and EndpointSlices." in event.note
     assert ("A stop or destruction waits 60 s, then is sent anyway" in event.note) is (verb is Verb.WITHDRAW)
     assert (kube.find("endpointslices", "train") is None) is (verb is Verb.WITHDRAW)
     assert (await running.facts()).attempt(verb).refusal.message == event.note

@@ -32,7 +32,7 @@ log = structlog.get_logger("gpucloud.audit")
 
 REASSERT_SECONDS = 60.0  # at least, between two looks at what is published for one VM
 REASSERTS_PER_SECOND = 5.0  # of all VMs together
-RIGHTS = "Let the operator get, create, update and delete configmaps, services and endpointslices."
+RIGHTS = "Let the operator get, create, update and delete ConfigMaps, Services and EndpointSlices."
 _OTHER = {Verb.PUBLISH: Verb.WITHDRAW, Verb.WITHDRAW: Verb.PUBLISH}
 _KINDS = {409: ErrorKind.CONFLICT, 403: ErrorKind.FORBIDDEN, 422: ErrorKind.INVALID}
 

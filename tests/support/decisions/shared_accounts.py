@@ -1,0 +1,65 @@
+"""What is decided alike for a GpuVM, a GpuVpc and a GpuSnapshot about the account, its tenant and its credential."""
+
+from __future__ import annotations
+
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.facts import Absent, AccountFacts, Unknown, UnknownReason
+from gpucloud.reconcile.gpucloudaccount.secret import blocker
+from support.accounts import a_secret
+from support.builders import NOW
+from support.rows import LAB, LONG_KNOWN, WORDS, Row, tried
+
+
+def accounts(k):
+    return {
+        "nothing is ordered with a credential that has not shown the object's tenant": Row(
+            "the key may be another tenant's",
+            {
+                "status": type(k.settled)(tenancy="acme"),
+                "found": Absent(NOW, NOW - 2, NOW - 2),
+                "account": AccountFacts("lab"),
+            },
+            Reason.TENANT_MISMATCH,
+            progress="Stalled",
+            records=False,
+            says="Put a key of tenant 'acme' back",
+        ),
+        "nothing is created with a Secret that is being deleted": Row(
+            "nobody could destroy it when the Secret is gone",
+            {"needs": (blocker("lab-key", a_secret(deleting=True), ""),), "account": LAB},
+            Reason.ACCOUNT_NOT_READY,
+            says=("Secret 'lab-key' is being deleted: nothing is created with it. Create another Secret",),
+        ),
+        "a login that needs a second factor calls a person": Row(
+            "nobody is there to type it",
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.LOGIN)},
+            Reason.CREDENTIALS_REFUSED,
+            progress="Stalled",
+            says=(WORDS, "Put an API key, or the login of a user without a second factor, into"),
+        ),
+        "an answer that leads elsewhere calls a person": Row(
+            "a credential is sent to no other host",
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.REDIRECTED)},
+            Reason.API_ERROR,
+            progress="Stalled",
+            says="Ask the administrator to correct the URL of the endpoint.",
+        ),
+        "no usable answer again and again calls a person": Row(
+            "a proxy in between may answer",
+            {
+                "status": k.creating,
+                "history": tried(k.create, ago=31, kind=ErrorKind.OUTCOME_UNKNOWN, ambiguous=True, failures=5),
+            },
+            Reason.API_ERROR,
+            progress="Stalled",
+            says="Check that the cloud is up",
+        ),
+        "a lost status: the operator's own account is asked first": Row(
+            "it may have ordered before, and a second order would be a second one to pay for",
+            {"found": Unknown(NOW - 10, UnknownReason.STATUS_LOST), "account_undecided": True, "history": LONG_KNOWN},
+            Reason.ACCOUNT_NOT_READY,
+            "Unknown",
+            says=("Looking for the ", "The status was lost", "delete this object with spec.deletion.policy: Retain."),
+        ),
+    }
