@@ -254,7 +254,7 @@ LISTING = (
 READ = [
     (
         "cli/plugin/refusals.py",
-        "cannot create {key} in all namespaces: {error}. Log in to the cluster again.",
+        "cannot create {key} in namespace '{namespace}': {error}. Log in to the cluster again.",
         "from a function",
     ),
     (
@@ -337,6 +337,10 @@ def test_every_sentence_of_the_deciding_modules_is_on_the_page():
     missing = [item for item in sentences(*DECIDING) if not any(map(item.is_in, shown))]
     assert [f"{item.place}: {item}" for item in missing if str(item) not in NO_MESSAGE] == []
     assert {str(item) for item in missing} >= set(NO_MESSAGE), "an exception that none needs"
+
+
+def test_no_message_places_one_object_in_all_namespaces():
+    assert "{key} in all namespaces" not in page()
 
 
 def test_the_page_of_all_messages_is_as_printed():

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.errors import REQUESTED, NotServedError, PluginError, T
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.kube.answers import items, the_object, unreadable
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
-from gpucloud.cli.plugin.rights import Right, right_to
+from gpucloud.cli.plugin.rights import Right, in_words, right_to
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
 from gpucloud.spelling import nearest, question
@@ -70,7 +70,9 @@ class Cluster:
         except RefusedError as error:
             if error.status == 404 and not error.is_unserved:
                 return None
-            raise self._refusal(error, f"read {key}", key.namespace, right_to("get", key.kind), key) from None
+            raise self._refusal(
+                error, f"read {key} in namespace {key.namespace!r}", key.namespace, right_to("get", key.kind), key
+            ) from None
         return the_object(key, body)
 
     def need(self, key: Key) -> Thing:
@@ -111,7 +113,9 @@ class Cluster:
             with _lost_answers(f"change {key}", key):
                 return the_object(key, self.api.call("PATCH", _path(key.kind, key.namespace, key.name), query, change))
         except RefusedError as error:
-            raise self._refusal(error, f"change {key}", key.namespace, right_to("patch", key.kind), key) from None
+            raise self._refusal(
+                error, f"change {key} in namespace {key.namespace!r}", key.namespace, right_to("patch", key.kind), key
+            ) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
@@ -132,7 +136,9 @@ class Cluster:
                 raise refusals.name_taken(key, self._look(key)[0], body) from None
             if error.status == 404:
                 self.check_namespace(key.namespace)
-            raise self._refusal(error, f"create {key}", key.namespace, right_to("create", key.kind), key) from None
+            raise self._refusal(
+                error, f"create {key} in namespace {key.namespace!r}", key.namespace, right_to("create", key.kind), key
+            ) from None
         except lost.LostAnswerError as error:
             why = error.why
         found, looked = self._look(key)
@@ -164,7 +170,9 @@ class Cluster:
         try:
             found = self.api.call("GET", f"/api/v1/namespaces/{key.namespace}/events", query)
         except RefusedError as error:
-            raise self._refusal(error, f"read the events of {key}", key.namespace, Right("list", "events", "")) from None
+            raise self._refusal(
+                error, f"read the events of {key} in namespace {key.namespace!r}", key.namespace, Right("list", "events", "")
+            ) from None
         events = [_event(body) for body in items("events", found)]
         return tuple(sorted(events, key=lambda event: event.at.timestamp() if event.at else 0.0))
 
@@ -300,7 +308,9 @@ class Cluster:
             except RefusedError as error:
                 if selector and error.status == 400:
                     raise refusals.no_selector(selector, error) from None
-                raise self._refusal(error, f"list {KINDS[kind].plural}", namespace, right_to("list", kind)) from None
+                raise self._refusal(
+                    error, f"list {KINDS[kind].plural} {in_words(namespace)}", namespace, right_to("list", kind)
+                ) from None
             yield from items(KINDS[kind].plural, page, ("name", "namespace", "uid"))
             following = (page.get("metadata") or {}).get("continue")
             if not following:

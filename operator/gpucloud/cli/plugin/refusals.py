@@ -45,17 +45,18 @@ def busy(error: RefusedError, what: str) -> TransientError:
 def refusal(
     error: RefusedError, what: str, namespace: str | None, lacking: tuple[Right, ...], key: Key | None = None
 ) -> PluginError:
-    """The apiserver's refusal, in its own words, and what to do about it. ``key``: of one object.
+    """The apiserver's refusal, in its own words, and what to do about it.
+
+    ``what`` was refused, with the place; ``key``: of one object.
 
     ``lacking``: the right that it needs, and those that the verb needs after it.
     """
-    where = "in all namespaces" if namespace is None else f"in namespace {namespace!r}"
     if error.is_unserved:
         return NotServedError(
-            f"cannot {what} {where}: its CRD is not installed in this cluster.",
+            f"cannot {what}: its CRD is not installed in this cluster.",
             do=f"Install the CRDs of gpucloud-operator: {marks.paste(APPLY_CRDS)}",
         )
-    words = f"cannot {what} {where}: {str(error).rstrip('.')}."
+    words = f"cannot {what}: {str(error).rstrip('.')}."
     if error.status == 403:
         return ForbiddenError(words, do=rights.request(namespace, lacking))
     if error.is_transient:
