@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ import gpucloud
 from gpucloud.cli.plugin import entry
 from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verbs.explain import explanations
+from gpucloud.kinds.explained.conditions import CONDITIONS
+from gpucloud.kinds.meta import ConditionType
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/gpucloud-system/leases"
 PODS = "/api/v1/namespaces/gpucloud-system/pods"
@@ -38,6 +41,28 @@ def test_a_word_that_status_shows_is_explained(capsys, how):
     """Some of them stand where other objects have a reason."""
     assert entry.main(["explain", how.value.lower()]) == 0
     assert capsys.readouterr().out.startswith(f"{how.value}\n")
+
+
+@pytest.mark.parametrize("word", ConditionType)
+def test_a_condition_is_explained(capsys, word):
+    """Paused is a reason as well, and is explained as that."""
+    assert entry.main(["explain", word.value.lower()]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{word.value}\n")
+    assert "none: a word" not in out
+    assert ("The reason beside it says more: kubectl gpucloud explain REASON\n" in out) is (word is not ConditionType.PAUSED)
+
+
+def test_a_condition_means_what_the_page_says():
+    page = Path("docs/reference/status.md").read_text(encoding="utf-8").partition("## Conditions")[2].partition("\nRules")[0]
+    rows = {f"| `{one.type}` | {one.present} | {one.meaning} |" for one in CONDITIONS}
+    assert rows == {line for line in page.splitlines() if line.startswith("| `")}
+    assert {one.type for one in CONDITIONS} == set(ConditionType)
+
+
+def test_a_condition_that_is_nearly_known_is_answered_by_that(capsys):
+    assert entry.main(["explain", "Reconcilng"]) == 2
+    assert "Did you mean 'Reconciling'?" in capsys.readouterr().err
 
 
 def test_all_reasons_are_listed(capsys):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpucloud.cli.plugin import entry
 from support.fakeapiserver import PREFIX
 from support.pluginworld import a_body
 
@@ -86,6 +87,40 @@ def test_an_account_does_not_say_when_it_has_tried(api, plugin):
     assert len(patches(api)) == 1
 
 
+REBOOT, REPROVISION = "gpucloud.dev/reboot-requested-at", "gpucloud.dev/reprovision-requested-at"
+ANEW = "kubectl annotate gpuhost metal --namespace=team --overwrite"
+
+
+@pytest.mark.parametrize("reason", ["Rejected", "ApiError"])
+@pytest.mark.parametrize(
+    ("asked", "does"),
+    [
+        pytest.param([REBOOT], f"\nMake a new request:\n{ANEW} {REBOOT}=$(date ", id="its command"),
+        pytest.param(
+            [REPROVISION], f"\nMake a new request, which wipes the host:\n{ANEW} {REPROVISION}=$(date ", id="a warning"
+        ),
+        pytest.param([REBOOT, REPROVISION], "Set one of them to the present time", id="no command: which one is not known"),
+        pytest.param([], "Set one of them to the present time", id="no command: the request was taken back"),
+    ],
+)
+def test_a_request_of_a_host_is_not_tried_again(api, plugin, reason, asked, does):
+    """The operator sends each at most once: the annotation of a retry makes it look again, and no more."""
+    api.add(
+        a_body("GpuHost", "metal", "Stalled", reason, annotations=dict.fromkeys(asked, "2026-01-01T00:00:00Z")),
+        a_body("GpuVM", "train", "Stalled", "Rejected"),
+    )
+    code, _, err = plugin("retry", "train", "ghost/metal")
+    assert (code, patches(api)) == (1, [])
+    assert "a request of GpuHost/metal is never sent again." in err
+    assert does in err
+
+
+def test_a_host_that_is_stalled_by_itself_is_looked_at_again(api, plugin):
+    api.add(a_body("GpuHost", "metal", "Stalled", "NotFound"))
+    assert plugin("retry", "ghost/metal")[0] == 0
+    assert len(patches(api)) == 1
+
+
 def test_a_retry_waits_for_its_own_answer(api, plugin):
     """The object is Stalled until the operator has tried."""
     api.add(a_body("GpuVM", "train", "Stalled", "Rejected"))
@@ -142,6 +177,13 @@ def test_what_destroys_nothing_cannot_be_retained(api, plugin, kind):
     code, _, err = plugin("retain", "train", f"{kind[1]}/it")
     assert (code, patches(api)) == (1, [])
     assert "\nName a GpuVM, GpuVpc or GpuSnapshot" in err
+
+
+def test_the_help_of_retain_names_no_kind_that_it_refuses(capsys):
+    entry.main(["retain", "--help"])
+    helped = " ".join(capsys.readouterr().out.split())
+    assert "KIND is gvm, gvpc or gsnap;" in helped
+    assert "ghost" not in helped
 
 
 def test_a_kind_that_an_older_cluster_does_not_serve_is_left_out(api, plugin):

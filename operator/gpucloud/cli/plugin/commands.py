@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpucloud.cli.plugin import options as o
@@ -81,6 +81,7 @@ _ANY = Parameter(
     names_objects=True,
     candidates="vms_or_objects",
 )
+_RETAINABLE = replace(_ANY, help="Objects, such as gvpc/lab: KIND is gvm, gvpc or gsnap; a name alone is a GpuVM's.")
 _NEW_VM = (
     Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True),
     Parameter(
@@ -179,11 +180,18 @@ VERBS: dict[str, Verb] = {
         module="create",
         function="create",
         summary="Print the manifest of a new GpuVM from the offers, or create it.",
-        about="On a terminal it asks for what is missing, shows the price, and asks before it creates the VM. Elsewhere it "
-        "prints the manifest, unless --apply is given. Configuration, cluster and pool are compared with the offers.",
+        about="With a name and a configuration it prints the manifest, or creates the VM with --apply. Without one of them, on "
+        "a terminal, it asks for what is missing, shows the price, and asks before it creates the VM. Configuration, cluster "
+        "and pool are compared with the offers.",
         takes=(
             *_NEW_VM,
-            Parameter(key="apply", names=("--apply",), takes_value=False, default=False, help="Create it, and ask nothing."),
+            Parameter(
+                key="apply",
+                names=("--apply",),
+                takes_value=False,
+                default=False,
+                help="Create it, without asking whether to.",
+            ),
             o.WAIT,
             o.TIMEOUT,
             *o.BY_ACCOUNT,
@@ -253,7 +261,7 @@ VERBS: dict[str, Verb] = {
         summary="Keep in the cloud what an object stands for when the object is deleted: sets spec.deletion.policy to Retain.",
         about="A VM that is kept goes on running and is billed, and no object stands for it. To undo it before the deletion: "
         'kubectl patch gpuvm train --type=merge --patch \'{"spec":{"deletion":{"policy":"Delete"}}}\'',
-        takes=(_ANY, *o.CLUSTER),
+        takes=(_RETAINABLE, *o.CLUSTER),
         examples=("retain train", "retain gsnap/before"),
     ),
     "ssh": Verb(
@@ -292,13 +300,13 @@ VERBS: dict[str, Verb] = {
     "explain": Verb(
         module="explain",
         function="explain",
-        summary="Explain a reason of a condition or event, and what to do.",
-        about="Without a reason it lists all. It asks no cluster.",
+        summary="Explain a reason of a condition or event, or a condition, and what to do.",
+        about="Without one it lists all reasons. It asks no cluster.",
         takes=(
             Parameter(
                 key="reason",
                 metavar="[REASON]",
-                help="A reason, such as Rejected, in any case of letters.",
+                help="A reason or condition, such as Rejected, in any case of letters.",
                 candidates="reasons",
             ),
             o.output(),

@@ -12,6 +12,7 @@ from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import MEANINGS, Standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.kinds.explained import EXPLAINED
+from gpucloud.kinds.explained.conditions import CONDITIONS
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -37,10 +38,12 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     if reason is None:
         found = list(known.values())
     else:
-        found = [row for name, row in {**_standings(), **known}.items() if name.lower() == reason.lower()]
+        words = {**_standings(), **_condition_types(), **known}
+        found = [row for name, row in words.items() if name.lower() == reason.lower()]
         if not found:
             every = f"See all: {marks.paste('kubectl gpucloud explain')}"
-            raise PluginError(f"unknown reason {clean(reason)!r}.{suggestion(reason, known)}", ExitCode.MISUSED, do=every)
+            near = suggestion(reason, known) or suggestion(reason, _condition_types())
+            raise PluginError(f"unknown reason {clean(reason)!r}.{near}", ExitCode.MISUSED, do=every)
     if output is not Output.TEXT:
         show.document({"reasons": found}, output)
     elif reason is None:
@@ -79,6 +82,19 @@ def _standings() -> Mapping[str, Explanation]:
             "whatToDo": wait if word is Standing.UNSEEN else look,
         }
         for word, meaning in MEANINGS.items()
+    }
+
+
+def _condition_types() -> Mapping[str, Explanation]:
+    """The conditions themselves, which people see beside their reasons."""
+    return {
+        row.type.value: {
+            "reason": row.type.value,
+            "conditions": f"a condition itself, present {row.present.replace('`', '')}",
+            "meaning": _plain(row.meaning),
+            "whatToDo": "The reason beside it says more: kubectl gpucloud explain REASON",
+        }
+        for row in CONDITIONS
     }
 
 

@@ -16,6 +16,7 @@ from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.choices import DeletionPolicy
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import pause as pausing
+from gpucloud.reconcile import time_annotations
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
@@ -34,6 +35,8 @@ NOT_BY_A_RETRY = frozenset(
         Reason.VPC_LOST,
     }
 )
+
+OF_HOST = (Annotation.REBOOT_REQUESTED_AT, Annotation.REPROVISION_REQUESTED_AT)
 
 
 def pause(at: At, *, objects: tuple[str, ...]) -> int:
@@ -75,6 +78,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
                 f"the status of {item.key} does not say when a request is answered.",
                 do="Leave --wait out, then use the verb wait.",
             )
+        _mind_host(item)
         mind_pause(item, refuse=True)
     asked = request_time()
     for item in things:
@@ -92,6 +96,25 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     uids = {item.key: item.uid for item in things if standing(item) is not Standing.READY}
     answer = Request("lastHandledReconcileAt", asked, ends_stalled=True)
     return wait(reader(here, tuple(uids)), Aim(Goal.READY, uids, answer), timeout) if uids else ExitCode.OK
+
+
+def _mind_host(item: Thing) -> None:
+    """Refuse a new try of what is sent at most once.
+
+    Raises:
+        PluginError: a host, of which a requested call was refused, or had no clear answer.
+    """
+    if item.key.kind != HOST or reason(item) not in {Reason.REJECTED, Reason.API_ERROR}:
+        return
+    asked = [name for name in OF_HOST if name in item.annotations]
+    if len(asked) == 1:
+        wipes = ", which wipes the host" if asked[0] is Annotation.REPROVISION_REQUESTED_AT else ""
+        request = paste(time_annotations.command(HOST, item.key.namespace, item.key.name, asked[0]))
+        do = f"Make a new request{wipes}: {request}"
+    else:  # not known is which one is meant, and one of them wipes the host
+        either = " or ".join(OF_HOST)
+        do = f"Set one of them to the present time: {either}."
+    raise PluginError(f"a request of {item.key} is never sent again.", do=do)
 
 
 def retain(at: At, *, objects: tuple[str, ...]) -> int:
