@@ -162,7 +162,7 @@ class Settings(Value):
     poll_pending_seconds: PositiveFloat = Field(2.0, description="interval of listings while something is pending")
     poll_steady_seconds: PositiveFloat = Field(60.0, description="interval of listings while nothing is pending")
     blind_after_seconds: NonNegativeFloat = Field(
-        180.0, description="how long the cloud may be invisible before a VM's Ready turns Unknown"
+        180.0, description="how long listings may fail before a VM's Ready turns Unknown"
     )
     offer_seconds: NonNegativeFloat = Field(
         300.0, description="interval at which each GpuCloudAccount's catalogue is read for its GpuOffers; 0: no GpuOffers"
@@ -208,7 +208,7 @@ class Settings(Value):
         0.0, description="dollars an hour that one namespace may spend on VMs; 0: no limit"
     )
     orphan_scan_seconds: NonNegativeFloat = Field(
-        600.0, description="interval of looks for orphans, 0 for none; with --namespace only if --install-tag is set too"
+        600.0, description="interval of the scans for orphans; 0: never; with --namespace only if --install-tag is set too"
     )
     collect_orphans: bool = Field(
         False, description="destroy orphans that this process saw being abandoned, see docs/how-to/orphans.md"
@@ -229,7 +229,7 @@ class Settings(Value):
     )
     lease_renew_deadline_seconds: PositiveFloat = Field(10.0, description="how long a leader that cannot renew goes on acting")
     lease_retry_period_seconds: PositiveFloat = Field(
-        2.0, description="interval of renewals, and of looks by those that stand by"
+        2.0, description="interval of renewals, and of the checks by standby replicas"
     )
     tracing: bool = Field(
         False,

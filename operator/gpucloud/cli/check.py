@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The settings of the operator that matter here, under the same names."""
     flags.add_arguments(parser, FLAGS)
     parser.epilog = (
-        "The account: as for gpucloud operator. The cluster: KUBECONFIG, or the service account of the pod. "
+        "A settings file of the operator may be given whole with --config. The account: as for gpucloud operator. "
+        "The cluster: KUBECONFIG, or the service account of the pod. "
         f"Exit code: {WELL} all is well, {UNWELL} something is not, {MISUSED} the settings cannot be used."
     )
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ABOUT = "A Kubernetes operator for GPU clouds."
 COMMANDS = {
     "operator": "run the operator against the cluster of KUBECONFIG or the pod's own",
-    "orphans": "list VMs and snapshots that this installation made and no object stands for any more",
-    "check": "see whether an operator with these settings could work here",
+    "orphans": "list VMs and snapshots that this installation created and whose object is gone; they may still be billed",
+    "check": "see whether the cluster, the rights and the cloud can be reached with these settings",
     "uninstall": "before an uninstall: refuse while objects exist, or destroy or retain what they stand for",
     "sim": "run the simulated cloud",
     "crds": "print, write or check the custom resource definitions",

@@ -61,7 +61,8 @@ _FLAGS = {
     "answers": _Flag("form of the answers: plain or wrapped", Knobs().answers),
     "ledger_file": _Flag("append the ledger to this file, a JSON object a line", metavar="F"),
 }
-_TRUE = {"1", "true", "yes", "on"}
+_TRUE = {"1", "true", "t", "yes", "y", "on"}  # as the operator reads its own
+_FALSE = {"", "0", "false", "f", "no", "n", "off"}
 
 
 class SimSettingsError(Exception):
@@ -110,15 +111,26 @@ def run(args: argparse.Namespace) -> int:
 def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
     try:
         knobs = Knobs.model_validate({name: getattr(args, name) for name in _SPEEDS} | {"answers": args.answers.lower()})
-        config = SimConfig(seed=int(args.seed), knobs=knobs, api_key=_given_key(args.api_key_file))
-        port = int(args.port)
     except ValidationError as error:
         raise SimSettingsError("; ".join(map(_expected, error.errors()))) from None
+    for name in _SWITCHES:
+        variable = f"{_ENV}{name.upper()}"
+        value = os.environ.get(variable, "")
+        if value.lower() not in _TRUE | _FALSE:
+            raise SimSettingsError(f"{variable}: expected true or false, not {value!r}")
+    seed, port = _whole(args.seed), _whole(args.port)
+    if seed is None:
+        raise SimSettingsError(f"--seed: expected a whole number, not {args.seed!r}")
+    if port is None or not 0 <= port <= 65_535:
+        raise SimSettingsError(f"--port: expected a whole number from 0 to 65535, not {args.port!r}")
+    return SimConfig(seed=seed, knobs=knobs, api_key=_given_key(args.api_key_file)), port
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
     except ValueError:
-        raise SimSettingsError("--port and --seed must be whole numbers") from None
-    if not 0 <= port <= 65_535:
-        raise SimSettingsError("--port must lie between 0 and 65535")
-    return config, port
+        return None
 
 
 def _expected(error: ErrorDetails) -> str:

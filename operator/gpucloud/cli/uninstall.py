@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=one_of(POLICIES),
         metavar=f"{{{','.join(POLICIES)}}}",
         default=POLICIES[0],
-        help="Refuse: list them and fail. Drain: delete them, and wait until the cloud's things are destroyed, but for what "
-        "was adopted and what its own deletion.policy retains, which are named first. Retain: delete the objects and leave the "
-        "cloud's things (default Refuse)",
+        help="Refuse: list the objects and fail. Drain: delete the objects and wait until their VMs, VPCs and snapshots are "
+        "destroyed; adopted ones, and those with deletion.policy Retain, are named first and stay. Retain: delete the objects; "
+        "their VMs, VPCs and snapshots stay in the cloud (default Refuse)",
     )
     parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
     parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")

@@ -36,7 +36,7 @@ def orphans(
     output: Output,
     cloud: CloudOptions,
 ) -> int:
-    """List what the operator made in the cloud and no object stands for any more. It may be billed.
+    """List VMs and snapshots that this installation created and whose object is gone. They may still be billed.
 
     Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any namespace.
     Exit code 3: there are some.
