@@ -10,7 +10,7 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.text import bracketed
+from gpucloud.reconcile.text import bracketed, sentence
 from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def listing_verdict(f: HasObservation, found: Unknown, kind_and_noun: tuple[str,
 def why_unseen(noun: str, found: Unknown) -> str:
     """Return why a resource cannot be seen, as a sentence."""
     if found.detail and found.cause in _IN_FULL:
-        return f"{found.detail.rstrip('.')}."
+        return sentence(found.detail.rstrip("."))
     detail = bracketed(found.detail)
     return f"The {noun} cannot be seen: {found.cause}{detail}."
 

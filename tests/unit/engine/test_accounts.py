@@ -54,6 +54,9 @@ def test_the_order_of_choice(rig, there, ref, status, chosen):
     assert (resolved.facts.name, resolved.session) == (chosen, sessions[chosen])
 
 
+LIST = "kubectl get gpucloudaccounts --namespace=team"
+
+
 @pytest.mark.parametrize(("ref", "status"), [("gone", None), (None, "gone"), ("gone", "default"), ("gone", OWN_ACCOUNT)])
 def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, ref, status):
     rig.put("default")
@@ -69,7 +72,7 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
             "gone",
             "gone",
             None,
-            "there is none. Create it (docs/how-to/account.md); or, if the name is wrong,",
+            "there is none. Create it (docs/how-to/account.md); or delete this object, and create it with the right",
             "nothing was bought: it can be corrected",
         ),
         (
@@ -79,17 +82,12 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
             "there is none. Create GpuCloudAccount 'gone' (docs/how-to/account.md).",
             "the account was there, and its VM may be",
         ),
-        (
-            None,
-            "gone",
-            None,
-            "there is none. Create GpuCloudAccount 'gone' (docs/how-to/account.md).",
-            "no field of the spec names it",
-        ),
+        (None, "gone", None, "there is none. Create GpuCloudAccount 'gone' (docs/", "no field of the spec names it"),
     ],
 )
 def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, order, says, why):
-    assert says in rig.resolve(ref, status, order=order).unknown.detail, why
+    detail = rig.resolve(ref, status, order=order).unknown.detail
+    assert (says in detail, detail.endswith(f" The accounts that there are: {LIST}")) == (True, True), why
 
 
 @pytest.mark.parametrize(
@@ -105,7 +103,8 @@ def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, ord
 )
 def test_an_account_that_is_missing_is_told_with_the_name_that_is_near(rig, namespace, meant, why):
     rig.put("prod", namespace=namespace)
-    assert meant in rig.resolve("prdo").unknown.detail, why
+    detail = rig.resolve("prdo").unknown.detail
+    assert (meant in detail, detail.endswith(f": {LIST}")) == (True, True), why
 
 
 @pytest.mark.parametrize(("ref", "status"), [("prod", None), (None, "prod"), (None, None)])
@@ -137,8 +136,9 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     rig.accounts.own = None
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
-    assert "namespace 'team' has no GpuCloudAccount named 'default'" in resolved.unknown.detail
-    assert "Create one (docs/how-to/account.md), or set spec.accountRef." in resolved.unknown.detail
+    assert "No GpuCloudAccount is named 'default' in namespace 'team'" in resolved.unknown.detail
+    way_out = f". Create it (docs/how-to/account.md), or name one of these in spec.accountRef: {LIST}"
+    assert resolved.unknown.detail.endswith(way_out)
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):

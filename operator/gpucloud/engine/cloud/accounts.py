@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import NamedSecret, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
-HOW_TO = "docs/how-to/account.md"
+HOW_TO_CREATE = "docs/how-to/account.md"
 SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
 
 
@@ -186,7 +186,8 @@ class Accounts:
         if account is None:
             correctable = spec.account_ref is not None and not orders.may_exist(getattr(status, "order", None))
             near = nearest_of_few(name, (other for namespace, other in self._accounts if namespace == meta.namespace))
-            message = f"Waiting for {described}: there is none.{_missing(name, near, correctable=correctable)}"
+            way_out = _missing(meta.namespace, name, near, correctable=correctable)
+            message = f"Waiting for {described}: there is none.{way_out}"
             return self._unresolved(meta.namespace, name, UnknownReason.ACCOUNT, message)
         if account.session is None:
             cause = UnknownReason.ACCOUNT if account.trouble else UnknownReason.NOT_LISTED
@@ -247,8 +248,8 @@ class Accounts:
         message = (
             f"This object belongs to the operator's own account, but {why}. Ask the administrator to {way_out}."
             if recorded
-            else f"No account: namespace {namespace!r} has no GpuCloudAccount named "
-            f"{DEFAULT_ACCOUNT!r}, and {why}. Create one ({HOW_TO}), or set spec.accountRef."
+            else f"No GpuCloudAccount is named {DEFAULT_ACCOUNT!r} in namespace {namespace!r}, and {why}. Create it "
+            f"({HOW_TO_CREATE}), or name one of these in spec.accountRef: {_list_command(namespace)}"
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
@@ -264,14 +265,19 @@ def describe_command(namespace: str, name: str) -> str:
     return f"kubectl describe gpucloudaccount {name} --namespace={namespace}"
 
 
-def _missing(name: str, near: tuple[str, ...], *, correctable: bool) -> str:
+def _missing(namespace: str, name: str, near: tuple[str, ...], *, correctable: bool) -> str:
     """Return what to do about an account that does not exist, with a space before it; ``correctable``: nothing was ordered."""
+    there = f"The accounts that there are: {_list_command(namespace)}"
     if not correctable:
-        return f"{question(near)} Create GpuCloudAccount {name!r} ({HOW_TO})."
+        return f"{question(near)} Create GpuCloudAccount {name!r} ({HOW_TO_CREATE}). {there}"
     if near:
-        return f"{question(near)} {misnamed(f'GpuCloudAccount {name!r}', 'spec.accountRef', near)}"
-    wrong = "if the name is wrong, delete this object and create it again with the right spec.accountRef"
-    return f" Create it ({HOW_TO}); or, {wrong}."
+        return f"{question(near)} {misnamed(f'GpuCloudAccount {name!r}', 'spec.accountRef', near)} {there}"
+    return f" Create it ({HOW_TO_CREATE}); or delete this object, and create it with the right spec.accountRef. {there}"
+
+
+def _list_command(namespace: str) -> str:
+    """Return the command that lists the accounts of a namespace."""
+    return f"kubectl get gpucloudaccounts --namespace={namespace}"
 
 
 def _facts(account: Account, session: AccountSession) -> AccountFacts:

@@ -189,7 +189,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.IMPLAUSIBLE and not f.never_ordered:
         sure = f"If the {f.subject.noun} is really gone: {command(f.subject.kind, f.meta.namespace, f.meta.name)}"
         way_out = followed(way_out, sure)
-    message = f"{why_unseen(f.subject.noun, unseen)} {way_out}"
+    message = followed(why_unseen(f.subject.noun, unseen), way_out)
     if unseen.cause is UnknownReason.UNREACHABLE:
         patience = unseen.since + 3 * f.limits.pending_interval
         if f.now.mono < patience:
