@@ -128,7 +128,8 @@ def test_a_command_without_its_extra_says_what_to_install(tmp_path, command, ext
     assert done.returncode == 1
     said = re.fullmatch(
         rf"gpucloud {command}: the Python package (\w+) is not installed. "
-        rf"Install the extra {extra}: pip install 'gpucloud-operator\[{extra}\]'\n",
+        rf"Install the extra {extra}: pip install 'gpucloud-operator\[{extra}\]', "
+        rf"or in a checkout pip install '\.\[{extra}\]'\n",
         done.stderr,
     )
     assert said, done.stderr
@@ -138,7 +139,9 @@ def test_a_command_without_its_extra_says_what_to_install(tmp_path, command, ext
 def test_the_plugin_without_its_extra_says_what_to_install(tmp_path):
     done = run(environment(tmp_path, CLIENT), "-c", "from gpucloud.cli.plugin import main; raise SystemExit(main())", "offers")
     assert done.returncode == 1
-    assert done.stderr.endswith("is not installed. Install the extra cli: pip install 'gpucloud-operator[cli]'\n")
+    assert done.stderr.endswith(
+        "is not installed. Install the extra cli: pip install 'gpucloud-operator[cli]', or in a checkout pip install '.[cli]'\n"
+    )
     assert done.stderr.count("\n") == 1
 
 

@@ -74,5 +74,5 @@ def _extra_of(command: str) -> Iterator[None]:
         extra = _EXTRAS.get(command, "operator")
         sys.exit(
             f"gpucloud {command}: the Python package {error.name} is not installed. "
-            f"Install the extra {extra}: pip install 'gpucloud-operator[{extra}]'"
+            f"Install the extra {extra}: pip install 'gpucloud-operator[{extra}]', or in a checkout pip install '.[{extra}]'"
         )

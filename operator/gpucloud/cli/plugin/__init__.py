@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 
 MISSING = (
-    "kubectl gpucloud: the Python package {name} is not installed. Install the extra cli: pip install 'gpucloud-operator[cli]'"
+    "kubectl gpucloud: the Python package {name} is not installed. Install the extra cli: "
+    "pip install 'gpucloud-operator[cli]', or in a checkout pip install '.[cli]'"
 )
 
 

@@ -186,7 +186,7 @@ class Orphans:
         found, ages = ({scan[0]: scan[part] for scan in scans} for part in (1, 2))
         refused = {(account,): refuses for account, refuses in self._refusals()}
         yield _family("gpucloud_orphans", "VMs and snapshots of this installation without a custom resource.", LISTED, found)
-        yield _family("gpucloud_orphans_look_age_seconds", "Age of the last good scan for orphans.", LISTED, ages)
+        yield _family("gpucloud_orphans_scan_age_seconds", "Age of the last successful scan for orphans.", LISTED, ages)
         words = "1 while so much looks orphaned that nothing is collected."
         yield _family("gpucloud_orphans_collection_refused", words, ("account",), refused)
 

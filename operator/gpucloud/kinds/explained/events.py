@@ -164,7 +164,7 @@ EVENTS = (
         Reason.ORPHAN_COLLECTION_FAILED,
         "event",
         "DestroyServer or DeleteSnapshot failed for an orphan; the note quotes the cloud.",
-        "It is tried again at a later look.",
+        "It is tried again at a later scan.",
     ),
     Row(
         Reason.ORPHAN_COLLECTION_REFUSED,

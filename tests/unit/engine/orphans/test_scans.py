@@ -144,8 +144,8 @@ async def test_a_failed_look_keeps_the_count_and_shows_its_age(rig, logs):
         await asyncio.sleep(600)
         await it.orphans.scan()
     assert it.gauge() == 1, "a failure is not the end of an orphan"
-    assert it.gauge("gpucloud_orphans_look_age_seconds") > 1799
-    assert it.gauge("gpucloud_orphans_look_age_seconds", kind="snapshots") < 10
+    assert it.gauge("gpucloud_orphans_scan_age_seconds") > 1799
+    assert it.gauge("gpucloud_orphans_scan_age_seconds", kind="snapshots") < 10
     (line,) = [line for line in logs if line["event"] == "orphan scan failed for this listing"]
     assert (line["kind"], line["cluster"]) == ("vms", "Msc1")
     it.cloud.heal()
