@@ -97,6 +97,7 @@ CLOUD_VERBS: dict[str, Verb] = {
                 required=True,
                 names_objects=True,
                 help="Its name in the cloud: old-trainer, gsnap/golden, gvpc/acme; a name alone is a VM's.",
+                candidates="adoptable_kinds",
             ),
             o.in_cluster("The cluster of the cloud that it is in."),
             Parameter(key="vpc", names=("--vpc",), default="", help="The VPC that it is in."),

@@ -85,7 +85,11 @@ _RETAINABLE = replace(_ANY, help="Objects, such as gvpc/lab: KIND is gvm, gvpc o
 _NEW_VM = (
     Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True),
     Parameter(
-        key="configuration", names=("--configuration", "-c"), default="", help="Configuration, such as A100_40GB_PCIe_1x."
+        key="configuration",
+        names=("--configuration", "-c"),
+        default="",
+        help="Configuration, such as A100_40GB_PCIe_1x.",
+        candidates="configurations",
     ),
     o.in_cluster("Cluster of the cloud; the only one with this configuration when not given."),
     Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),

@@ -95,7 +95,9 @@ def output(default: Output = Output.TEXT, *, wide: bool = False) -> Parameter:
 
 def in_cluster(help_text: str) -> Parameter:
     """The option for a cluster of the cloud."""
-    return Parameter(key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help=help_text)
+    return Parameter(
+        key="in_cluster", names=("--cluster",), metavar="CLUSTER", default="", help=help_text, candidates="clusters"
+    )
 
 
 WAIT = Parameter(
