@@ -2,6 +2,11 @@
 
 import pytest
 
+from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.marks import plain
+from gpucloud.cli.plugin.options import SYSTEM, CloudOptions
+from gpucloud.cli.plugin.verbs.cloud import command_again
+from gpucloud.cli.plugin.verbs.shared import cluster
 from support.pluginworld import a_body
 
 LIST = "/apis/gpucloud.dev/v1alpha1/namespaces/team/"
@@ -81,3 +86,28 @@ def test_commands_beside_an_answer_for_programs_stand_below_their_sentence_too(a
     assert sentence.startswith(
         "kubectl gpucloud: not all kinds are shown. Ask for the right to list them. You (ann) may not list "
     )
+
+
+AGAIN = [
+    ({}, "", "nothing was given"),
+    ({"console_url": "http://127.0.0.1:8082"}, "--console=http://127.0.0.1:8082 ", "a console that is forwarded already"),
+    ({"operator_namespace": "gpu ops"}, "'--operator-namespace=gpu ops' ", "an operator elsewhere"),
+    ({"operator_namespace": SYSTEM}, "", "where it is looked for anyway"),
+    (
+        {
+            "account": "lab",
+            "endpoint": ("a=https://a.example",),
+            "console_url": "https://c.example",
+            "operator_namespace": "ops",
+        },
+        "--account=lab --endpoint=a=https://a.example --console=https://c.example --operator-namespace=ops ",
+        "all of them",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "options", "why"), AGAIN, ids=[row[2] for row in AGAIN])
+def test_a_command_to_paste_asks_the_cloud_in_the_same_way(given, options, why, api, tmp_path, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", str(api.kubeconfig(tmp_path)))
+    said = plain(command_again(cluster(At()), CloudOptions(**given), "export"))
+    assert said == f"kubectl gpucloud export {options}--namespace=team", why

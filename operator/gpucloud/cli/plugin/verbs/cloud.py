@@ -11,6 +11,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.marks import paste, plain
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
+from gpucloud.cli.plugin.options import SYSTEM
 from gpucloud.cli.plugin.page import table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import Source, account_of, direct, own_account
@@ -136,9 +137,16 @@ def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
 
 
 def command_again(here: Cluster, cloud: CloudOptions, *words: str) -> str:
-    """A command of the plugin that asks the cloud through the same account and endpoints, to paste."""
-    account = [f"--account={cloud.account}"] if cloud.account else []
-    options = [*account, *(f"--endpoint={one}" for one in cloud.endpoint), f"--namespace={here.namespace}"]
+    """A command of the plugin that asks the cloud through the same account, endpoints and console, to paste."""
+    elsewhere = "" if cloud.operator_namespace == SYSTEM else cloud.operator_namespace
+    given = [
+        ("account", cloud.account),
+        *(("endpoint", one) for one in cloud.endpoint),
+        ("console", cloud.console_url),
+        ("operator-namespace", elsewhere),
+        ("namespace", here.namespace),
+    ]
+    options = [f"--{name}={value}" for name, value in given if value]
     return paste(shlex.join(["kubectl", "gpucloud", *words, *options]))
 
 
