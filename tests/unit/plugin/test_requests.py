@@ -95,8 +95,10 @@ ANEW = "kubectl annotate gpuhost metal --namespace=team --overwrite"
 @pytest.mark.parametrize(
     ("asked", "does"),
     [
-        pytest.param([REBOOT], f"\nRequest it again:\n{ANEW} {REBOOT}=$(date ", id="its command"),
-        pytest.param([REPROVISION], f"\nRequest it again, which wipes the host:\n{ANEW} {REPROVISION}=$(date ", id="a warning"),
+        pytest.param([REBOOT], f"\nMake a new request:\n{ANEW} {REBOOT}=$(date ", id="its command"),
+        pytest.param(
+            [REPROVISION], f"\nMake a new request, which wipes the host:\n{ANEW} {REPROVISION}=$(date ", id="a warning"
+        ),
         pytest.param([REBOOT, REPROVISION], "Set one of them to the present time", id="no command: which one is not known"),
         pytest.param([], "Set one of them to the present time", id="no command: the request was taken back"),
     ],

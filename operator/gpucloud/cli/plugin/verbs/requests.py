@@ -109,8 +109,8 @@ def _mind_host(item: Thing) -> None:
     asked = [name for name in OF_HOST if name in item.annotations]
     if len(asked) == 1:
         wipes = ", which wipes the host" if asked[0] is Annotation.REPROVISION_REQUESTED_AT else ""
-        again = paste(time_annotations.command(HOST, item.key.namespace, item.key.name, asked[0]))
-        do = f"Request it again{wipes}: {again}"
+        request = paste(time_annotations.command(HOST, item.key.namespace, item.key.name, asked[0]))
+        do = f"Make a new request{wipes}: {request}"
     else:  # not known is which one is meant, and one of them wipes the host
         either = " or ".join(OF_HOST)
         do = f"Set one of them to the present time: {either}."
