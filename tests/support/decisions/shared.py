@@ -223,7 +223,7 @@ def _sight(k):
             {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             progress="Stalled",
-            says="Create one (docs/how-to/account.md)",
+            says="Create it (docs/how-to/account.md)",
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
@@ -231,7 +231,7 @@ def _sight(k):
             Reason.NO_ACCOUNT,
             "Unknown",
             "Stalled",
-            says="Create one (docs/how-to/account.md)",
+            says="Create it (docs/how-to/account.md)",
         ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",
