@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr, TypeAdapter, ValidationError
 
 from gpucloud.cli import variables
 from gpucloud.sim import Knobs, LoopClock, ManualClock, SimConfig, Simulator
@@ -61,8 +61,7 @@ _FLAGS = {
     "answers": _Flag("form of the answers: plain or wrapped", Knobs().answers),
     "ledger_file": _Flag("append the ledger to this file, a JSON object a line", metavar="F"),
 }
-_TRUE = {"1", "true", "t", "yes", "y", "on"}  # as the operator reads its own
-_FALSE = {"", "0", "false", "f", "no", "n", "off"}
+_SWITCH = TypeAdapter(bool)  # as the operator reads its own variables
 
 
 class SimSettingsError(Exception):
@@ -82,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     for name, text in _SWITCHES.items():
         variable = f"{_ENV}{name.upper()}"
-        on = os.environ.get(variable, "").lower() in _TRUE
+        on = bool(_is_on(variable))  # one that says neither is refused when the settings are read
         parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", default=on, help=f"{text}; also {variable}")
     parser.epilog = (
         "Exit code: 0 stopped by a signal, 1 an address or file cannot be used while it starts, 2 the settings cannot be used."
@@ -115,15 +114,22 @@ def _config(args: argparse.Namespace) -> tuple[SimConfig, int]:
         raise SimSettingsError("; ".join(map(_expected, error.errors()))) from None
     for name in _SWITCHES:
         variable = f"{_ENV}{name.upper()}"
-        value = os.environ.get(variable, "")
-        if value.lower() not in _TRUE | _FALSE:
-            raise SimSettingsError(f"{variable}: expected true or false, not {value!r}")
+        if _is_on(variable) is None:
+            raise SimSettingsError(f"{variable}: expected true or false, not {os.environ[variable]!r}")
     seed, port = _whole(args.seed), _whole(args.port)
     if seed is None:
         raise SimSettingsError(f"--seed: expected a whole number, not {args.seed!r}")
     if port is None or not 0 <= port <= 65_535:
         raise SimSettingsError(f"--port: expected a whole number from 0 to 65535, not {args.port!r}")
     return SimConfig(seed=seed, knobs=knobs, api_key=_given_key(args.api_key_file)), port
+
+
+def _is_on(variable: str) -> bool | None:
+    """Whether a variable switches something on; None if it says neither. One that is empty or not set does not."""
+    try:
+        return _SWITCH.validate_python(os.environ.get(variable) or "false")
+    except ValidationError:
+        return None
 
 
 def _whole(text: str) -> int | None:

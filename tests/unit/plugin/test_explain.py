@@ -43,6 +43,12 @@ def test_a_word_that_status_shows_is_explained(capsys, how):
     assert capsys.readouterr().out.startswith(f"{how.value}\n")
 
 
+@pytest.fixture(autouse=True)
+def unwrapped(monkeypatch):
+    """A pipe of no width, as ``grep`` reads: whoever runs the tests may have said one."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.mark.parametrize("word", ConditionType)
 def test_a_condition_is_explained(capsys, word):
     """Paused is a reason as well, and is explained as that."""
@@ -50,8 +56,13 @@ def test_a_condition_is_explained(capsys, word):
     out = capsys.readouterr().out
     assert out.startswith(f"{word.value}\n")
     assert "none: a word" not in out
-    more = "The reason beside it says more: kubectl gpucloud explain REASON"
-    assert (more in " ".join(out.split())) is (word is not ConditionType.PAUSED)
+    assert ("The reason beside it says more: kubectl gpucloud explain REASON\n" in out) is (word is not ConditionType.PAUSED)
+
+
+def test_on_a_terminal_the_command_for_a_condition_has_a_line_of_its_own(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert entry.main(["explain", "Stalled"]) == 0
+    assert "  The reason beside it says more:\n  kubectl gpucloud explain REASON\n" in capsys.readouterr().out
 
 
 def test_a_condition_means_what_the_page_says():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube import client
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.verbs.explain import explanations
-from gpucloud.kinds.meta import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,10 +89,9 @@ def reasons(_at: At, _begun: str) -> list[str]:
 
 
 def _offers(here: Cluster) -> list[dict[str, Any]]:
-    """The GpuOffers of the namespace; none where they may not be seen."""
-    path = f"/apis/{API_VERSION}/namespaces/{quote(here.namespace, safe='')}/gpuoffers"
+    """The GpuOffers of the namespace; none where the apiserver does not answer."""
     try:
-        return here.listed("gpuoffers", path) or []
+        return here.offers()
     except PluginError:
         return []
 

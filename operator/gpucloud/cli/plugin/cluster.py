@@ -239,6 +239,15 @@ class Cluster:
         page = self.read(path, query)
         return None if page is None else items(what, page)
 
+    def offers(self) -> list[dict[str, Any]]:
+        """The GpuOffers of the namespace; none when they are not served or may not be seen.
+
+        Raises:
+            TransientError: the apiserver cannot answer now.
+        """
+        path = f"/apis/{API_VERSION}/namespaces/{quote(self.namespace, safe='')}/gpuoffers"
+        return self.listed("gpuoffers", path) or []
+
     def other_namespaces(self, name: str) -> tuple[str, ...] | None:
         """The namespaces that there are, if this is none of them; None when it is there, or that may not be seen.
 

@@ -85,10 +85,9 @@ class Queries:
 
     def _price_limit_usage(self, accounts: Accounts) -> dict[tuple[str, str], float]:
         """What the decision counts, and not the spend: towards a limit a VM that is off counts in full."""
-        vms = {stored.meta.uid: stored for kind, stored in self._objects() if kind == gpuvm.KIND}
 
         def price_of(uid: str, configuration: str) -> str | None:
-            stored = vms.get(uid)
+            stored = self._reconcilers[gpuvm.KIND].store.get(uid)
             if stored is None or stored.spec is None:
                 return None
             session = accounts.resolve(stored.meta, stored.spec, stored.status).session

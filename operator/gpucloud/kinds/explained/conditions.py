@@ -1,4 +1,4 @@
-"""What every condition says while it is True: as docs/reference/status.md has it, and for ``explain``."""
+"""What every type of condition says: for the page of status, and for ``explain``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gpucloud.kinds.meta import ConditionType
 
 
-class Condition(NamedTuple):
+class ConditionRow(NamedTuple):
     """A type of condition, when it is there, and its meaning, in Markdown."""
 
     type: ConditionType
@@ -16,39 +16,39 @@ class Condition(NamedTuple):
 
 
 CONDITIONS = (
-    Condition(
+    ConditionRow(
         ConditionType.READY,
         "always",
         "`True`: the cloud's last listing matches the spec of this generation. `False`: it does not. `Unknown`: the operator "
         "cannot see it, or has not looked yet.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.RECONCILING,
         "only while `True`",
         "The operator works, or waits for something that needs no person. Never together with Stalled.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.STALLED,
         "only while `True`",
         "A person must act, or the progress deadline has passed. The object is still watched.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.PAUSED,
         "only while `True`",
         "The annotation `gpucloud.dev/paused` stops all action.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.SUCCEEDED,
         "only while `True`",
         "Of a GpuSnapshot: the snapshot is taken.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.RESTRICTED,
         "only while `True`",
         "Of a GpuCloudAccount: the cloud forbids its credential some operations; `status.operations` names them. The rest "
         "works.",
     ),
-    Condition(
+    ConditionRow(
         ConditionType.PUBLICATION_FAILED,
         "only while `True`",
         "Of a GpuVM: what [`spec.connection`](../how-to/connection.md) asks for could not be published, or not be withdrawn. "

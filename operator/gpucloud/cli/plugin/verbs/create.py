@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from gpucloud.cli.plugin import asking, creating, keyfiles, offering, prompting, show
 from gpucloud.cli.plugin.creating import Known, Wanted
@@ -14,7 +13,6 @@ from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.verbs.shared import cluster, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
-from gpucloud.kinds.meta import API_VERSION
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:
@@ -162,10 +160,9 @@ def _offered(source: Source | PluginError) -> list[dict[str, Any]] | PluginError
 
 def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:
     """What the operator has published for the account; nothing where that may not be seen."""
-    path = f"/apis/{API_VERSION}/namespaces/{quote(here.namespace, safe='')}/gpuoffers"
     name = DEFAULT_ACCOUNT if account is None else account.key.name
     try:
-        return offering.published(here.listed("gpuoffers", path) or (), name)
+        return offering.published(here.offers(), name)
     except TransientError:
         return []
 
