@@ -96,6 +96,7 @@ class Kind:
     another_ordered: dict  # ... and we had ordered
     another_says: tuple[str, ...]
     marks_names: bool = True
+    user: str = "GpuVM 'other'"  # what may need it while it is being deleted
 
 
 LAB = AccountFacts("lab", secret=NamedSecret("lab-key"))

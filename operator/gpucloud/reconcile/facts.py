@@ -236,6 +236,7 @@ class Dependency:
     readiness: Readiness
     detail: str = ""
     account: bool = False  # it is the account, which has a reason of its own
+    held: bool = False  # its deletion waits for the object that refers to it, even if that has ordered nothing
     field: str = ""
     near: tuple[str, ...] = ()
 

@@ -123,7 +123,7 @@ ROWS = {
         "it would fail halfway",
         {"needs": (Dependency("GpuVM 'train'", Readiness.DELETING),)},
         Reason.DEPENDENCY_NOT_READY,
-        says=("GpuVM 'train'", "being deleted"),
+        says="GpuVM 'train' is being deleted: nothing is created with it. Delete this object, and create both again later",
     ),
     "a GpuVM that can never serve calls a person": Row(
         "an account of another tenant",

@@ -91,6 +91,15 @@ ROWS = {
         for state, given in UNMADE.items()
         if state is not OrderState.OVERDUE
     },
+    "a VM waits for what is being taken of it, and says to delete none of it": Row(
+        "that ends by itself, and a person would delete a backup",
+        {"meta": DELETING, "status": RUNNING, "found": present(), "dependents": ("GpuSnapshot 'a'", "GpuSnapshot 'b'")},
+        Reason.DELETION_BLOCKED,
+        says=(
+            "as soon as GpuSnapshot 'a', GpuSnapshot 'b', which are being taken of it, are Ready.",
+            "Nothing to do, unless one is Stalled or paused.",
+        ),
+    ),
     "accepted, and never listed: destroyed by its name": Row(
         "it may appear later, and nobody would know whose it is",
         UNMADE[OrderState.OVERDUE] | {"history": replace(OLD, deletion_seen=NOW - 2)},

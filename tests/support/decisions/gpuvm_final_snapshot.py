@@ -114,7 +114,10 @@ ROWS = {
         "it has not come", "Looking for", final=NONE, snapshots=None, status=UNSAID
     ),
     "snapshots that cannot be listed hold the VM": blocked(
-        "nothing is proven", "cannot be listed", final=NONE, snapshots=Unknown(NOW, UnknownReason.FORBIDDEN)
+        "nothing is proven",
+        "snapshots cannot be listed: the credential lacks the permission to list. Ask the administrator to grant it.",
+        final=NONE,
+        snapshots=Unknown(NOW, UnknownReason.FORBIDDEN),
     ),
     "a final snapshot that is ordered is awaited": taking(
         "no listing shows it yet", f"GpuSnapshot {TAKER!r} takes", final=final()
@@ -136,7 +139,10 @@ ROWS = {
         final=final(stalled="CredentialsRefused: No: kubectl get secret key"),
     ),
     "a GpuSnapshot of somebody else takes no final snapshot": blocked(
-        "its snapshot may be of any time", "was not made for", final=final(made_for_vm=False), snapshots=READY
+        "its snapshot may be of any time",
+        f"first: kubectl gpucloud retain gsnap/{TAKER} --namespace=team -- ",
+        final=final(made_for_vm=False),
+        snapshots=READY,
     ),
     "a GpuSnapshot that is being deleted is awaited": taking(
         "two of one name cannot be", "is being deleted", final=final(deleting=True)
@@ -187,8 +193,26 @@ ROWS = {
     ),
     "a snapshot that the cloud refuses holds the VM": blocked(
         "a person decides",
-        f'CreateSnapshot failed: "{WORDS}"',
+        f'CreateSnapshot failed: "{WORDS}". The operator does not ask again by itself.',
         history=did(TAKE, 5, ErrorKind.INVALID),
+        **asked(1, announced=1),
+    ),
+    "a snapshot that the credential may not take holds the VM": blocked(
+        "the permission is the way to keep the data",
+        "Grant the credential this permission; the operator tries again every 5 minutes.",
+        history=did(TAKE, 5, ErrorKind.FORBIDDEN),
+        **asked(1, announced=1),
+    ),
+    "a snapshot that a refused credential does not take holds the VM": blocked(
+        "another key is the way to keep the data",
+        "Ask the administrator to replace the operator's own credential.",
+        history=did(TAKE, 5, ErrorKind.UNAUTHORIZED),
+        **asked(1, announced=1),
+    ),
+    "a snapshot of what the cloud does not find is asked for again": blocked(
+        "this object is being deleted already, so that to delete it is no way out",
+        "The operator tries again every few minutes.",
+        history=did(TAKE, 5, ErrorKind.NOT_FOUND),
         **asked(1, announced=1),
     ),
     "a snapshot for which there was no room is asked for again": blocked(

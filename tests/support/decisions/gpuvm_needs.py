@@ -74,10 +74,20 @@ ROWS = {
     ),
     "nothing is bought in a VPC that is going": Row(
         "it would hold the VPC up, or be cut off",
-        {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
+        {"needs": (Dependency("GpuVpc 'net'", Readiness.DELETING, held=True),)},
         Reason.DEPENDENCY_NOT_READY,
         says=(
-            "GpuVpc 'net' is being deleted and waits until this object is gone, too: nothing new is created under it.",
+            "GpuVpc 'net' is being deleted and waits until this object is gone, too: nothing is created with it.",
+            "Delete this object, too, and",
+            "kubectl delete gpuvm train --namespace=team",
+        ),
+    ),
+    "nothing is bought from a snapshot that is going, and does not wait for that": Row(
+        "an object that has ordered nothing holds no snapshot",
+        {"needs": (Dependency("GpuSnapshot 'base'", Readiness.DELETING),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says=(
+            "GpuSnapshot 'base' is being deleted: nothing is created with it. Delete this object, and create both again later",
             "kubectl delete gpuvm train --namespace=team",
         ),
     ),
@@ -110,7 +120,7 @@ ROWS = {
     ),
     "a record is not acted on when the VPC is not ready any more": Row(
         "between the record and the order a person deleted it",
-        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.DELETING),)},
+        {"status": CREATING, "known": MINE, "needs": (Dependency("GpuVpc 'net'", Readiness.DELETING, held=True),)},
         Reason.DEPENDENCY_NOT_READY,
         says="GpuVpc 'net'",
     ),

@@ -125,7 +125,7 @@ ROWS = {
         says=(
             "spec.rootDiskGiB to '300'",
             "spec.replacePolicy: Never",
-            "to keep it, set Recreate and the old value in one edit",
+            "To keep the VM, set Recreate and the old value in one edit",
         ),
         status={"replacement": None, "order": OrderState.SEEN},
     ),
@@ -143,14 +143,22 @@ ROWS = {
         | {"known": known(ordered().model_copy(update={"origin": Origin.ADOPTED}))},
         Reason.MISMATCH,
         progress="Stalled",
-        says="it was adopted",
+        says="it was adopted, so it is not replaced. Put the old value back.",
+    ),
+    "an adopted VM that Never keeps names an edit that the apiserver takes": Row(
+        "it refuses the old value alone",
+        stands(a_spec(rootDiskGiB=300, adoption="IfExists", vmName=NAME, deletion={"policy": "Delete"}))
+        | {"known": known(ordered().model_copy(update={"origin": Origin.ADOPTED}))},
+        Reason.MISMATCH,
+        progress="Stalled",
+        says="it was adopted, so it is not replaced. Set spec.replacePolicy: Recreate and the old value in one edit.",
     ),
     "a VM that the cloud has placed elsewhere is not replaced": Row(
         "no listing of its own place could show that it is gone",
         stands() | {"known": known(ordered().model_copy(update={"cloud_cluster": "Hou1"}))},
         Reason.MISMATCH,
         progress="Stalled",
-        says="placed it in cluster 'Hou1'",
+        says=("placed it in cluster 'Hou1'", "Put the old value back, or delete this object (that destroys the VM)"),
     ),
     "a VM is destroyed for another one when the grace is over": Row(
         "nothing holds it",
@@ -189,7 +197,7 @@ ROWS = {
         },
         Reason.RECREATION_LIMITED,
         progress="Stalled",
-        says="3 times within an hour",
+        says=("The VM is not replaced yet.", "3 times within an hour", "deleting this object destroys it"),
     ),
     "a VM is not destroyed without room for the other one": Row(
         "the old one is better than none",
@@ -290,6 +298,12 @@ ROWS = {
         Reason.DEPENDENCY_NOT_READY,
         says="GpuSnapshot 'base'",
     ),
+    "a VM is not destroyed while what the other one refers to is being deleted": Row(
+        "to delete this object, too, would destroy it",
+        stands(plan=DISK, needs=(Dependency("GpuVpc 'net'", Readiness.DELETING, held=True),)),
+        Reason.DEPENDENCY_NOT_READY,
+        says=("To keep the VM, put the old value back. To destroy it: kubectl delete gvm/train --namespace=team",),
+    ),
     "a VM is not destroyed in a namespace that is being deleted": Row(
         "nothing is created there",
         stands(plan=DISK, namespace_terminating=True),
@@ -332,7 +346,7 @@ ROWS = {
         unrecorded(OTHER, configuration_in_use=SMALL),
         Reason.MISMATCH,
         progress="Stalled",
-        says=("no record tells", "the cloud shows 'A100_40GB_PCIe_1x'"),
+        says=("no record tells", "the cloud shows 'A100_40GB_PCIe_1x'", "(that destroys the VM)"),
     ),
     "a VM of which no record tells what it was made from is compared first": Row(
         "the catalogue may show another one",

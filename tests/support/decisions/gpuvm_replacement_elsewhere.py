@@ -104,7 +104,7 @@ ROWS = {
         there(accepting(THERE | {"configuration": SMALL}), CONFIGURATION),
         Reason.REPLACING,
         progress="Stalled",
-        says=(f"it is what the spec accepts first in cluster '{AWAY}'", "or re-create this object"),
+        says=(f"name first in cluster '{AWAY}'", "list another alternative there first"),
     ),
     "a VM in another cluster is not destroyed for its own equal, which comes first there": Row(
         "it holds the room of that one, and the new order would be for that one again",
@@ -115,7 +115,7 @@ ROWS = {
         ),
         Reason.REPLACING,
         progress="Stalled",
-        says=(f"it is what the spec accepts first in cluster '{AWAY}'", "list another offer there first"),
+        says=(f"name first in cluster '{AWAY}'", "list another alternative there first"),
     ),
     "a VM is not destroyed for an alternative that the spec names after what it is": Row(
         "what it is comes before that",

@@ -146,7 +146,7 @@ ROWS = {
         made_of(accepting({"configuration": SMALL, "cluster": "Hou1"}), CONFIGURATION, SMALL, cluster="Hou1"),
         Reason.REPLACING,
         progress="Stalled",
-        says="it is what the spec accepts first in cluster 'Hou1'",
+        says="name first in cluster 'Hou1'",
     ),
     "a VM that an announced destruction has left is not Ready while it is not as the spec says": Row(
         "the call had no effect, and the policy was taken back",

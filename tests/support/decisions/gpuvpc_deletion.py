@@ -70,7 +70,13 @@ ROWS = {
         "the VM would be cut off",
         EMPTIED | {"occupants": Occupants(("VM 'a'", "snapshot 'b'"), NOW)},
         Reason.DELETION_BLOCKED,
-        says=("VM 'a', snapshot 'b'", "as soon as it is empty"),
+        says=("VM 'a', snapshot 'b'. Destroy what nobody needs", "as soon as it is empty", "Retain"),
+    ),
+    "what needs it is to be deleted, and what it ordered goes, too": Row(
+        "a GpuVM in it is destroyed with its object",
+        EMPTIED | {"dependents": ("GpuVM 'a'", "GpuSnapshot 'b'")},
+        Reason.DELETION_BLOCKED,
+        says="Delete those objects, too (that destroys what they ordered)",
     ),
     "many in it are counted": Row(
         "a message for people",
@@ -83,7 +89,7 @@ ROWS = {
         EMPTIED | {"occupants": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("403", "Retain"),
+        says=("403", "Ask the administrator to grant it.", "Retain"),
     ),
     "the VPC stays": Row(
         "it was there before",

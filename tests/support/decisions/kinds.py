@@ -40,6 +40,7 @@ GPUVM = Kind(
         "found": Absent(NOW, NOW, NOW - 0.5),
     },
     another_says=("'theirs'", "another spec.vmName"),
+    user="GpuSnapshot 'other'",
 )
 GPUVPC = Kind(
     name="GpuVpc",

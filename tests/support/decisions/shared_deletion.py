@@ -282,9 +282,9 @@ def held(k):
     return {
         "objects that need it hold it": Row(
             "they are told by name",
-            k.leaving | {"dependents": ("GpuVM 'other'",)},
+            k.leaving | {"dependents": (k.user,)},
             Reason.DELETION_BLOCKED,
-            says=("GpuVM 'other'", "as soon as"),
+            says=(k.user, "as soon as"),
         ),
         "objects that need it do not hold what stays": Row(
             "nothing happens to them",

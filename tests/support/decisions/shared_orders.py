@@ -28,9 +28,9 @@ def orders(k):
         ),
         "nothing is ordered with an account that is going": Row(
             "nobody could destroy it then",
-            {"needs": (Dependency("GpuCloudAccount 'lab'", Readiness.DELETING),)},
+            {"needs": (Dependency("GpuCloudAccount 'lab'", Readiness.DELETING, held=True),)},
             Reason.DEPENDENCY_NOT_READY,
-            says="GpuCloudAccount 'lab'",
+            says="GpuCloudAccount 'lab' is being deleted and waits until this object is gone, too",
         ),
         "a recorded order of ours is acted on": Row(
             "look, record, order", {"status": k.creating, "known": k.mine}, Reason.CREATING, action=k.create

@@ -131,7 +131,8 @@ def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says)
 
 
 @pytest.mark.parametrize(
-    ("detail", "says"), [("", "permission to list. To keep"), ("403", 'permission to list ("403"). To keep')]
+    ("detail", "says"),
+    [("", "permission to list. Ask the administrator"), ("403", 'permission to list ("403"). Ask the administrator')],
 )
 def test_what_is_in_a_vpc_is_looked_for_again(detail, says):
     occupants = Unknown(NOW, UnknownReason.FORBIDDEN, detail)

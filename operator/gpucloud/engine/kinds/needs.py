@@ -165,7 +165,7 @@ def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: R
         )
         return Dependency(name, Readiness.UNUSABLE, words)
     if needed.meta.deleting:
-        return Dependency(name, Readiness.DELETING)
+        return Dependency(name, Readiness.DELETING, held=isinstance(needed.spec, gpuvpc.GpuVpcSpec))
     if not is_ready(needed.status.conditions) or needed.status.observed_generation != needed.meta.generation:
         return Dependency(name, Readiness.PENDING, _message(needed))
     return Dependency(name, Readiness.READY)
@@ -183,7 +183,8 @@ def _moved(vm: Vm, vpc: Vpc | None) -> Dependency | None:
     if vpc is None or vpc.spec is None or order is None or not orders.may_exist(order) or order.vpc in {"", vpc.spec.name}:
         return None
     words = (
-        f"Its VPC is {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}: delete this object and create it again."
+        f"Its VPC is {vpc.spec.name!r} now, and this VM was ordered in {order.vpc!r}. Delete this object (that destroys the "
+        "VM, unless spec.deletion.policy is Retain) and create it again."
     )
     return Dependency(f"GpuVpc {vpc.meta.name!r}", Readiness.UNUSABLE, words)
 

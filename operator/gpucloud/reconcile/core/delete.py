@@ -160,14 +160,23 @@ def _unproven(f: CloudFacts[Any, S, Any]) -> Plan[S]:
 
 
 def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
-    """Wait for the objects that still need the resource; name them."""
+    """Wait for the objects that still need the resource; name them.
+
+    A VM and a snapshot are needed only until what is made from them is there. To delete that would lose it.
+    """
     if not f.dependents:
         return None
-    those = "that object" if len(f.dependents) == 1 else "those objects"
-    words = (
-        f"The {f.subject.noun} is still needed by {listed(f.dependents)}. Delete {those}, too: the {f.subject.noun} is "
-        "destroyed as soon as nothing needs it."
-    )
+    those, one = listed(f.dependents), len(f.dependents) == 1
+    if f.subject.made_from:
+        words = (
+            f"The {f.subject.noun} is destroyed as soon as {those}, which {'is' if one else 'are'} being {f.subject.made_from} "
+            f"it, {'is' if one else 'are'} Ready. Nothing to do, unless {'that' if one else 'one'} is Stalled or paused."
+        )
+    else:
+        words = (
+            f"The {f.subject.noun} is still needed by {those}. Delete {'that object' if one else 'those objects'}, too (that "
+            f"destroys what {'it' if one else 'they'} ordered): the {f.subject.noun} is destroyed as soon as nothing needs it."
+        )
     return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
@@ -181,7 +190,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
         return Plan(pending=True)
     if unseen.cause in {UnknownReason.NOT_LISTED, UnknownReason.STATUS_LOST}:
         return meanwhile(f, _begun(f), refresh_after=failed.look_again_from(f, unseen))
-    way_out = followed(_first_way_out(f, unseen.cause), retain(f))
+    way_out = followed(first_way_out(f, unseen.cause), retain(f))
     if f.never_ordered:
         way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
     if f.state is OrderState.DESTROYING:
@@ -220,7 +229,7 @@ def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
     return deleting(f) if f.seen else looking(f)
 
 
-def _first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
+def first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
     """Return what makes the resource visible again, by the credential or the spec: Retain may leave a bill behind."""
     if cause is UnknownReason.UNPLACED and f.unset_place:
         return f"Set exactly one of {f.unset_place}."

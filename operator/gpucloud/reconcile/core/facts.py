@@ -67,6 +67,7 @@ class Subject:
     conflict_advice: str  # when its name is another's: what to do, after "delete this object (destroys nothing)"
     without_adoption: str  # what else to do where nothing may be adopted, in the same place
     name_field: str  # of the spec, where it chooses the name
+    made_from: str = ""  # how what needs it, until it is there, comes of it: "taken of"
     sharing: str = ""  # how else several objects use what one of this name has: a clause
     billed: bool = True  # the cloud bills it while it exists
     markable: bool = True  # its name can bear the fingerprint of the object's UID

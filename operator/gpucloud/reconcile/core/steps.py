@@ -278,10 +278,15 @@ def _lost_for_good(f: CloudFacts[Any, Any, Any]) -> str:
 
 def dependency_not_ready(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for a dependency that is not ready. Its change wakes this object; ``requeue_at`` is for those without an object."""
-    waits = next((need for need in f.needs if need.readiness is not Readiness.READY), None)
+    waits = first_not_ready(f)
     if waits is None:
         return None
     return plan_status(f, _waiting(f, waits), requeue_at=f.now.mono + unseen.RECHECK_SECONDS)
+
+
+def first_not_ready(f: CloudFacts[Any, Any, Any]) -> Dependency | None:
+    """Return the dependency that is waited for, if any."""
+    return next((need for need in f.needs if need.readiness is not Readiness.READY), None)
 
 
 def _missing(f: CloudFacts[Any, Any, Any], need: Dependency) -> str:
@@ -306,9 +311,9 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.DELETING:
             delete = f"kubectl delete {f.subject.kind.lower()} {f.meta.name} --namespace={f.meta.namespace}"
-            way_out = f"Delete this object, too, and create both again later: {delete}"
-            waits = "waits until this object is gone, too: nothing new is created under it"
-            words = f"{need.name} is being deleted and {waits}. {way_out}"
+            waits = " and waits until this object is gone, too" if need.account or need.held else ""
+            words = f"{need.name} is being deleted{waits}: nothing is created with it. Delete this object"
+            words += f"{', too,' if waits else ','} and create both again later: {delete}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:

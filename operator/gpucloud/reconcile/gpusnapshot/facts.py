@@ -29,6 +29,7 @@ SUBJECT = Subject(
     conflict_advice=" and choose another spec.snapshotName",
     without_adoption=" and choose another spec.snapshotName",
     name_field="spec.snapshotName",
+    made_from="made from",
 )
 
 

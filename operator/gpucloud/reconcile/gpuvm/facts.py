@@ -59,6 +59,7 @@ SUBJECT = Subject(
     without_adoption=" and choose another spec.vmName",
     name_field="spec.vmName",
     is_failed=is_replaceable,
+    made_from="taken of",
 )
 
 

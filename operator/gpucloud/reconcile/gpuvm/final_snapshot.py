@@ -11,19 +11,22 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import DeletionPolicy, FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import retry
+from gpucloud.reconcile import credential, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
 from gpucloud.reconcile.core.act import plan_action
-from gpucloud.reconcile.core.delete import meanwhile
+from gpucloud.reconcile.core.delete import first_way_out, meanwhile
 from gpucloud.reconcile.core.destruction import again_from, resend_wait
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
+from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.text import bracketed, followed, in_brackets, quoted
 
 if TYPE_CHECKING:
@@ -31,12 +34,13 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import VmRecord
     from gpucloud.kinds.gpuvm import GpuVMStatus
-    from gpucloud.reconcile.facts import Attempt
+    from gpucloud.reconcile.facts import Attempt, Refusal
     from gpucloud.reconcile.gpuvm.facts import VmFacts
     from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Taker
     from gpucloud.reconcile.plan import Plan
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
+ALL_THE_SAME = "To destroy the VM all the same, set spec.deletion.finalSnapshot: None."
 MOST_REQUESTS = 1000  # as the schema allows
 LEAST_WAIT_SECONDS = 300.0  # until a snapshot that the cloud was asked for, or may have been, is asked for again
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
@@ -139,8 +143,12 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
     """Wait for the snapshot that is being taken; None if nothing takes one."""
     taker, shown = final.taker, next((item.name for item in seen.items if item.name in _ids(f)), None)
     if taker is not None and not taker.made_for_vm:
-        words = f"GpuSnapshot {final.name!r} exists, and was not made for this VM's final snapshot: delete it."
-        return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"))
+        retain = plugin_command("retain", gpusnapshot.KIND, f.meta.namespace, final.name)
+        words = (
+            f"GpuSnapshot {final.name!r} was not made for the final snapshot, whose name it has. Delete it; to keep its "
+            f"snapshot in the cloud, first: {retain}"
+        )
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, followed(words, ALL_THE_SAME)))
     if taker is not None and not taker.deleting:
         plan = plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
         return replace(plan, pending=False)  # the GpuSnapshot has the listings that it needs made fast, and wakes this object
@@ -180,10 +188,7 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
         words = f"Waiting until the VM is on or off to take its final snapshot: the cloud reports {reported_state(vm.record)}."
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, f"{words} {WITHOUT}"))
     if attempt is not None and attempt.refusal is not None:
-        make = stalled if retry.policy(attempt).stalled else working
-        why = quoted(attempt.refusal.message, attempt.refusal.kind)
-        words = f"The VM is not destroyed without its final snapshot. {attempt.verb} failed: {why}. {WITHOUT}"
-        said = make(Reason.DELETION_BLOCKED, words)
+        said = _refused(f, attempt, attempt.refusal)
         if failed.in_backoff(f, attempt):
             return plan_status(f, said, requeue_at=failed.again_at(f, attempt), final_snapshot=known)
     if not _is_unsent(known, final, attempt):
@@ -195,6 +200,20 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
         known = known.model_copy(update={"requests": number, "requested_at": f.now.wall})
     plan = plan_action(f, Verb.CREATE_SNAPSHOT, said, targets=(final.unattended_id,), final_snapshot=known)
     return replace(plan, records_order=plan.action is not None and known != f.status.final_snapshot)
+
+
+def _refused(f: VmFacts, attempt: Attempt, refusal: Refusal) -> Verdict:
+    """Return the verdict of a snapshot that the cloud refuses to take: what can be done about it comes first."""
+    policy = retry.policy(attempt)
+    advice = policy.words()
+    if refusal.kind is ErrorKind.UNAUTHORIZED:
+        advice = credential.renew(f.account, f.meta.namespace, brief=True)
+    elif retry.is_final(attempt.verb, refusal):
+        advice = "The operator does not ask again by itself."
+    elif refusal.kind is ErrorKind.NOT_FOUND:  # this object is being deleted already
+        advice = "The operator tries again every few minutes."
+    words = f"No final snapshot: {attempt.verb} failed: {quoted(refusal.message, refusal.kind)}. {advice}"
+    return (stalled if policy.stalled else working)(Reason.DELETION_BLOCKED, followed(words, ALL_THE_SAME))
 
 
 def _is_unsent(known: FinalSnapshot, final: FinalSnapshotFacts, attempt: Attempt | None) -> bool:
@@ -247,10 +266,10 @@ def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
     if unseen is None or unseen.cause is UnknownReason.NOT_LISTED:
         words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
         return meanwhile(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
-    detail = bracketed(unseen.detail)
-    words = f"The VM is not destroyed without its final snapshot, and snapshots cannot be listed: {unseen.cause}{detail}."
+    words = f"No final snapshot: snapshots cannot be listed: {unseen.cause}{bracketed(unseen.detail)}."
+    words = followed(f"{words} {first_way_out(f, unseen.cause)}".strip(), ALL_THE_SAME)
     again = f.now.mono + 3 * f.limits.pending_interval
-    return plan_status(f, stalled(Reason.DELETION_BLOCKED, f"{words} {WITHOUT}"), requeue_at=again)
+    return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=again)
 
 
 def _record(

@@ -138,16 +138,18 @@ def _earlier(f: VmFacts) -> list[datetime]:
     return sorted(at for at in times if abs(f.now.wall - at) < WINDOW)
 
 
-def limited(f: VmFacts, what: str) -> Plan[GpuVMStatus] | None:
+def limited(
+    f: VmFacts,
+    what: str,
+    then: str = "The next one is created",
+    way_out: str = "For one now, delete this object and apply it again.",
+) -> Plan[GpuVMStatus] | None:
     """Wait while the limit is reached. A destruction that is announced was let pass, and may have been sent."""
     recent = _earlier(f)
     if f.state is OrderState.DESTROYING or len(recent) < MOST_RECREATIONS:
         return None
     until = recent[-MOST_RECREATIONS] + WINDOW
-    words = (
-        f"{what} It was recreated {MOST_RECREATIONS} times within an hour. The next one is created after {rfc3339(until)}; for "
-        "one now, delete this object and apply it again."
-    )
+    words = f"{what} It was recreated {MOST_RECREATIONS} times within an hour. {then} after {rfc3339(until)}. {way_out}"
     wait = (until - f.now.wall).total_seconds()
     return plan_status(f, stalled(Reason.RECREATION_LIMITED, words), requeue_at=f.now.mono + max(wait, 1.0))
 

@@ -21,8 +21,8 @@ from gpucloud.kinds.recreation import ReplacedField, Replacement, ReplacePolicy
 from gpucloud.reconcile.conditions import Verdict, find, is_ready, stalled, working
 from gpucloud.reconcile.core.create import terminating
 from gpucloud.reconcile.core.plan_status import plan_status
-from gpucloud.reconcile.core.steps import dependency_not_ready
-from gpucloud.reconcile.facts import Present
+from gpucloud.reconcile.core.steps import dependency_not_ready, first_not_ready
+from gpucloud.reconcile.facts import Present, Readiness
 from gpucloud.reconcile.gpuvm import adopted, final_snapshot, power, recreate, template, waiting
 from gpucloud.reconcile.gpuvm.create import beside_lookalike, beyond_quota, ssh_keys_missing
 from gpucloud.reconcile.gpuvm.delete import held_by_guard
@@ -34,6 +34,7 @@ from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import first_plan
+from gpucloud.reconcile.plugin_command import delete_command
 from gpucloud.reconcile.text import listed, printable
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
@@ -158,9 +159,9 @@ def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
         return None
     differing = adopted.shown_otherwise(f, vm)
     if differing is not None:
-        words = f"{differing.field} is {differing.wanted!r}, and the cloud shows {differing.actual!r}."
-        why = "status.order describes another VM" if f.shows_another else "no record tells from which spec the VM was made"
-        way_out = f"Set {differing.field} to {differing.actual!r}, or delete this object and apply it again."
+        words = f"{differing.field} is {differing.wanted!r}, the cloud shows {differing.actual!r}."
+        why = "status.order describes another VM" if f.shows_another else "no record tells what it was made from"
+        way_out = f"Set {differing.actual!r} in the spec, or {_anew(f)}."
         return stalled(Reason.MISMATCH, f"{words} The VM is not replaced: {why}. {way_out}")
     if f.configuration_in_use is None and vm.record.configuration is not None:
         words = "Waiting for the cloud's list of configurations, to see whether the VM has the one of spec.configuration."
@@ -170,21 +171,28 @@ def _unrecorded(f: VmFacts, vm: Present[VmRecord]) -> Verdict | None:
 
 def _kept(f: VmFacts) -> Verdict:
     """Return what is said of a VM that is not as the spec says, and is not replaced."""
-    placed = placed_message(f.order)
+    placed, never = placed_message(f.order), f.spec.replace_policy is ReplacePolicy.NEVER
+    back = "Set spec.replacePolicy: Recreate and the old value in one edit" if never else "Put the old value back"
     if f.adopted:
-        why = "it was adopted, so it is not replaced. Put the old value back."
+        why = f"it was adopted, so it is not replaced. {back}."
     elif placed is not None:
-        why = f"it is not replaced. {placed}. Put the old value back, or delete this object and apply it again."
-    elif f.spec.replace_policy is ReplacePolicy.NEVER:
+        why = f"it stays. {placed}. {back}." if never else f"it stays. {placed}. {back}, or {_anew(f)}."
+    elif never:
         why = (
-            "spec.replacePolicy: Never keeps it. To replace the VM, set Recreate there; to keep it, set Recreate and the old "
-            "value in one edit."
+            "spec.replacePolicy: Never refuses edits. To keep the VM, set Recreate and the old value in one edit; to replace "
+            "it, Recreate alone."
         )
     elif f.policy is DeletionPolicy.RETAIN:
         why = "spec.deletion.policy: Retain keeps it from being destroyed. Set Delete, or put the old value back."
     else:
         why = "nothing proves that it is this object's, so it is not replaced. Put the old value back."
     return stalled(Reason.MISMATCH, f"The VM was made before a change of {_changes(f.changes)}; {why}")
+
+
+def _anew(f: VmFacts) -> str:
+    """Return the way to another VM by another object, as a clause that says what it does to this one."""
+    then = "the VM stays, billed" if f.policy is DeletionPolicy.RETAIN else "that destroys the VM"
+    return f"delete this object ({then}) and apply it again"
 
 
 def _beside_power(f: VmFacts, vm: Present[VmRecord], said: Verdict) -> Plan[GpuVMStatus]:
@@ -234,7 +242,8 @@ def _needed(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 
 def _limited(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    return recreate.limited(f, "The VM was not made as the spec says now.")
+    way_out = f"{KEEP[:-1]}; deleting this object destroys it."
+    return recreate.limited(f, "The VM is not replaced yet.", "It is replaced", way_out)
 
 
 def _is_begun(f: VmFacts) -> bool:
@@ -248,10 +257,10 @@ def _is_first_already(f: VmFacts) -> Plan[GpuVMStatus] | None:
     if f.state is not OrderState.SEEN or preferred_offers(f):
         return None
     words = (
-        f"The VM stays after a change of {_changes(f.changes)}: it is what the spec accepts first in cluster "
+        "The VM is not replaced: it already is what spec.configuration and spec.placement.alternatives name first in cluster "
         f"{f.identity.cluster!r}."
     )
-    way_out = "Put the old value back, list another offer there first, or re-create this object."
+    way_out = "Put the old value back, or list another alternative there first."
     return plan_status(f, stalled(Reason.REPLACING, f"{words} {way_out}"))
 
 
@@ -262,6 +271,7 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return first_plan(
         f,
         _not_offered,
+        _dependency_going,
         dependency_not_ready,
         terminating,
         ssh_keys_missing,
@@ -269,6 +279,17 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
         _held_by_other_clusters,
         _beyond_quota,
     )
+
+
+def _dependency_going(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    """Wait while what the new VM needs first is being deleted. To delete this object, too, would destroy the VM."""
+    need = first_not_ready(f)
+    if need is None or need.readiness is not Readiness.DELETING or need.detail:
+        return None
+    delete = delete_command(f.subject.kind, f.meta.namespace, f.meta.name)
+    words = f"The VM is not replaced: {need.name} is being deleted. To keep the VM, put the old value back. To destroy it"
+    reason = Reason.ACCOUNT_NOT_READY if need.account else Reason.DEPENDENCY_NOT_READY
+    return plan_status(f, working(reason, f"{words}: {delete}"), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
 def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:

@@ -13,7 +13,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvpc.facts import Occupants
 from gpucloud.reconcile.plan import first_plan
-from gpucloud.reconcile.text import bracketed, listed
+from gpucloud.reconcile.text import bracketed, followed, listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
 if TYPE_CHECKING:
@@ -85,16 +85,16 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
     """Wait until two fresh listings in a row show no VM and no snapshot in the VPC, whoever owns them."""
     inside = f.occupants
     if isinstance(inside, Unknown) and inside.cause is not UnknownReason.NOT_LISTED:
-        detail = bracketed(inside.detail)
-        words = (
-            f"An empty VPC is destroyed, and the operator cannot list what this one holds: {inside.cause}{detail}. "
-            f"{destruction.retain(f)}"
-        )
+        words = f"Only an empty VPC is destroyed. Its content is not listed: {inside.cause}{bracketed(inside.detail)}."
+        words = followed(f"{words} {delete.first_way_out(f, inside.cause)}".strip(), destruction.retain(f))
         return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
     if not isinstance(inside, Occupants) or inside.as_of < f.fresh_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
-        words = f"Still in the VPC: {listed(inside.names)}. The VPC is destroyed as soon as it is empty."
+        words = (
+            f"Still in the VPC: {listed(inside.names)}. Destroy what nobody needs: the VPC is destroyed as soon as it is "
+            f"empty. {destruction.retain(f)}"
+        )
         return plan_status(f, working(Reason.DELETION_BLOCKED, words))  # a listing that shows less of them wakes this object
     if inside.confirmed is None or inside.confirmed < f.confirmed_from:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)

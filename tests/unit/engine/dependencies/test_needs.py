@@ -35,7 +35,7 @@ async def test_the_vpc_that_a_vm_refers_to(reconcilers, net, readiness, why):
         reconcilers.put("GpuVpc", "net", **net)
     reconcilers.put("GpuVM", spec=BY_REF)
     (found,) = (await reconcilers.facts("GpuVM")).needs
-    assert found.readiness is readiness, why
+    assert (found.readiness, found.held) == (readiness, readiness is Readiness.DELETING), why
     assert found.name == "GpuVpc 'net'"
 
 
