@@ -201,7 +201,7 @@ def test_without_a_host_of_its_own_a_request_is_not_sent(here, sim, operator):
     looked_again(sim, "GetHosts")
     assert sent(sim) == []
     here.delete("gpuhost", "first")
-    reach(here, "gpuhost", "second", "False/Rejected", says="before the operator first saw this host")
+    reach(here, "gpuhost", "second", "False/Rejected", says="before the operator saw the host")
     assert sent(sim) == [], "what stood there while the host was another's is not carried out later"
 
 
@@ -222,7 +222,7 @@ def test_a_host_of_an_account_that_strangers_share_is_not_touched(here, sim, ope
 def test_from_the_manifest_nothing_is_sent(here, sim, operator):
     operator(**FLAGS)
     here.apply(gpuhost(annotations={REBOOT: stamp(), REPROVISION: stamp()}, reprovision=INSTALL))
-    item = reach(here, "gpuhost", "metal", "False/Rejected", says="before the operator first saw this host")
+    item = reach(here, "gpuhost", "metal", "False/Rejected", says="before the operator saw the host")
     assert item["status"]["lastHandledRebootAt"]
     request(here, REBOOT, stamp(minutes=1))
     here.annotate("gpuhost", "metal", **{REPROVISION: None})

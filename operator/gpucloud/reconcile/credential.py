@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.common import OWN_ACCOUNT
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 
 WITHIN_A_MINUTE = "the operator reads it within a minute"
 
-# What to do about a name in a spec, while the namespaces that share the operator's own account are isolated; a clause.
-OWN_ACCOUNT_WAY_OUT = "use spec.accountRef, or ask for --own-account-sharing=Shared"
+# How to create an object again, while the namespaces that share the operator's own account are isolated.
+OWN_ACCOUNT_WAY_OUT = "with spec.accountRef, or ask for --own-account-sharing=Shared"
 
 
 def described(account: str) -> str:
@@ -32,7 +33,7 @@ def renew(account: AccountFacts, namespace: str, *, brief: bool = False) -> str:
     if account.secret is None:
         return f"Update the Secret of account {account.name!r} in place (do not delete it){soon}."
     if account.secret.deleting:
-        return another_secret(account.secret, namespace, f"spec.secretRef of account {account.name!r}")
+        return another_secret(account.secret, namespace, account.name)
     command = update_command(account.secret, namespace)
     return f"Update Secret {account.secret.name!r} in place (do not delete it){soon}: {command}"
 
@@ -43,10 +44,13 @@ def update_command(secret: NamedSecret, namespace: str) -> str:
     return f"{create} --dry-run=client -o yaml | {SERVER_SIDE_APPLY} --force-conflicts -f -"
 
 
-def another_secret(secret: NamedSecret, namespace: str, field: str) -> str:
+def another_secret(secret: NamedSecret, namespace: str, account: str) -> str:
     """Return what to do about a Secret in deletion, which ends in a command: an update would serve nothing new."""
-    create = _create_command(f"{secret.name}-2", secret, namespace)
-    return f"Secret {secret.name!r} is being deleted: nothing new is created with it. Name another one in {field}: {create}"
+    name = f"{secret.name}-2"
+    patch = json.dumps({"spec": {"secretRef": {"name": name}}}, separators=(",", ":"))
+    use = f"kubectl patch gpucloudaccount {account} --namespace={namespace} --type=merge --patch '{patch}'"
+    words = f"Secret {secret.name!r} is being deleted: nothing new is created with it. Create another one and use it"
+    return f"{words}: {_create_command(name, secret, namespace)} && {use}"
 
 
 def _create_command(name: str, secret: NamedSecret, namespace: str) -> str:

@@ -79,6 +79,11 @@ def may_exist(order: Order | None) -> bool:
     return order is not None and order.state in MAY_EXIST
 
 
+def stands(order: Order | None) -> bool:
+    """Whether the resource was seen as this object's, and nothing shows it gone."""
+    return order is not None and order.state in {OrderState.SEEN, OrderState.DESTROYING}
+
+
 def never_made(tracked: TrackedOrder) -> bool:
     """Whether this process knows that the order made nothing: it was refused for certain, or withdrawn, and none before it."""
     return tracked.state is OrderState.REFUSED and tracked.own and not tracked.earlier_unclear

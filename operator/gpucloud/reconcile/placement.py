@@ -109,9 +109,9 @@ def is_moved(order: Order | None, wanted: Identity) -> bool:
     return elsewhere or bool(order.vpc and wanted.vpc and order.vpc != wanted.vpc)
 
 
-def moved_message(order: Order, wanted: Identity) -> str:
-    """Return the message for a spec that names another place than the order."""
+def moved_message(order: Order, noun: str) -> str:
+    """Return the message for a spec that names another place than the order. Its fields are immutable: none is set back."""
+    vpc = "" if noun == "VPC" or not order.vpc else f"VPC {order.vpc!r} of "
     return (
-        f"Ordered as {order.name!r} in VPC {order.vpc!r} of cluster {order.cluster!r}; the spec says "
-        f"{wanted.name!r} in VPC {wanted.vpc!r} of cluster {wanted.cluster!r}. Set spec back."
+        f"Ordered as {order.name!r} in {vpc}cluster {order.cluster!r}; the spec names another place. Adopt it in a new object."
     )

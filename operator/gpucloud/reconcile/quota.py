@@ -46,6 +46,15 @@ def prices_only(usage: tuple[Usage, ...]) -> tuple[Usage, ...]:
     return tuple(replace(item, quota=replace(item.quota, vms=0)) for item in usage if item.quota.price > 0)
 
 
+def too_dear(usage: tuple[Usage, ...], price: Decimal | None, what: str) -> str | None:
+    """Return a message about the first limit that a VM of this price exceeds by itself: no other's deletion makes room."""
+    for item in usage:
+        quota = item.quota
+        if quota.price and price is not None and price > quota.price:
+            return f"{what} costs {shown(price)} dollars an hour; {_price_setting(quota)} allows {quota.price:f}."
+    return None
+
+
 def exceeded(usage: tuple[Usage, ...], price: Decimal | None) -> str | None:
     """Return a message about the first limit that one more VM of this price would exceed; None if it fits."""
     for item in usage:

@@ -191,7 +191,11 @@ TENANTS = {
             "users_of_tenant": (VM,),
         },
         Reason.TENANT_MISMATCH,
-        says=("is of tenant 'other'", "belongs to tenant 'acme'", "nothing is created or destroyed", "another account"),
+        says=(
+            "has a credential of tenant 'other'",
+            "1 object of this account is of tenant 'acme'. Nothing is created or destroyed.",
+            "into Secret",
+        ),
         status={"tenant": "acme", "proven_secret": V2},
     ),
     "another tenant's key that nobody uses": connected(

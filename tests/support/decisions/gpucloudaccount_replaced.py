@@ -74,7 +74,7 @@ REPLACED = {
             "tenant": "globex",
         },
         Reason.TENANT_MISMATCH,
-        says=("Put a key of tenant 'acme' back.", f"{KEPT} then."),
+        says=(f"Put a key of tenant 'acme' into Secret '{SECRET}'.", f"{KEPT} then."),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to another tenant, and nothing is of the old one: free the old one": connected(

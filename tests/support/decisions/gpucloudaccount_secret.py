@@ -34,8 +34,9 @@ from support.accounts import (
 from support.decisions.gpucloudaccount_replaced import REPLACED
 
 ANOTHER = (
-    "Name another one in spec.secretRef: kubectl create secret generic cloud-credential-2 --namespace=team "
-    "--from-file=apikey=FILE"
+    "Create another one and use it: kubectl create secret generic cloud-credential-2 --namespace=team --from-file=apikey=FILE "
+    "&& kubectl patch gpucloudaccount default --namespace=team --type=merge "
+    """--patch '{"spec":{"secretRef":{"name":"cloud-credential-2"}}}'"""
 )
 HOLDING = {
     "hold": connected("before anybody can delete it", action=HOLD, status={"held_secrets": (SECRET,)}),

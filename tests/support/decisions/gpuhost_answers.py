@@ -128,7 +128,7 @@ ROWS = {
     "a credential that the cloud refuses": refused(
         "not carried out for certain, and not sent again",
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED)},
-        ("Update the account's Secret in place (do not delete it)", "reboot-requested-at"),
+        ("Update the account's Secret in place (do not delete it)", "reboot-requested-at-"),
     ),
     "refused, and the annotation is gone": Row(
         "the person has read it", {"status": operating(outcome=HostOutcome.REFUSED)}, Reason.RUNNING, "True", None
@@ -199,7 +199,8 @@ ROWS = {
         {
             "status": operating(
                 outcome=HostOutcome.UNCLEAR,
-                message="RebootHost may have been carried out, and is not sent again. Look at the host.",
+                message="RebootHost may have been carried out, and is not sent again. If the host does not show it, ask "
+                "again: kubectl annotate gpuhost a --overwrite gpucloud.dev/reboot-requested-at=2026-01-02T03:04:05Z",
             ),
             "history": CallHistory(first_seen=NOW - 1),
         }

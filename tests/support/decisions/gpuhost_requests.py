@@ -169,7 +169,7 @@ ROWS = {
     "a request that stood there before the host was recorded": refused(
         "the status may have been lost, or the manifest restored: it may have been carried out already",
         WIPES | {"status": a_host_status()},
-        "before the operator first saw",
+        "before the operator saw",
         last_handled_reprovision_at=RECENTLY,
     ),
     "two requests that stood there before": refused(

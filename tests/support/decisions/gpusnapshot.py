@@ -132,13 +132,14 @@ ROWS = {
                 Dependency(
                     "GpuVM 'train'",
                     Readiness.UNUSABLE,
-                    "It belongs to tenant 'x', and the account 'lab' does not: use an account of that tenant.",
+                    "It is of tenant 'x', account 'lab' is not. Delete this object and create it again with an account of that "
+                    "tenant in spec.accountRef.",
                 ),
             )
         },
         Reason.INVALID_REFERENCE,
         progress="Stalled",
-        says=("GpuVM 'train'", "use an account of that tenant"),
+        says=("GpuVM 'train'", "with an account of that tenant in spec.accountRef"),
     ),
     "an order under way is cleared up before anything is said of its VM": Row(
         "the VM may be waiting for this very snapshot",

@@ -50,7 +50,10 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says=("in VPC 'acme-old' of cluster 'Hou1' may be this object's", "Put the spec back"),
+        says=(
+            "in VPC 'acme-old' of cluster 'Hou1' may be this object's",
+            "Destroy that VM, or adopt it with another object.",
+        ),
     ),
     "where it is stays untold if it may be another namespace's": Row(
         "a chosen name says nothing of whose it is, and the operator's own account shows all",

@@ -101,7 +101,7 @@ ROWS = {
         "the right is missing, and nobody knows what is there",
         {"keys": SSHKeys(trouble=KeyTrouble.MISSING, detail=FORBIDDEN)},
         Reason.SSH_KEYS_NOT_FOUND,
-        says="in this namespace. The VM is created as soon as it is there.",
+        says="in this namespace. The VM is created as soon as keys are read.",
     ),
     "a GpuVpc in another cluster calls a person": Row(
         "it can never serve",
@@ -225,6 +225,16 @@ ROWS = {
         Reason.LIMIT_REACHED,
         progress="Stalled",
         says=("has 3 VMs, and --max-vms-per-namespace allows 3.", "ask the administrator for a higher limit"),
+    ),
+    "a limit on the price, and no price in the catalogue: wait": Row(
+        "what cannot be judged is not bought",
+        {
+            "usage": (Usage(Quota("namespace", price=Decimal(10)), "The namespace 'team'"),),
+            "history": CallHistory(first_seen=NOW - 6),
+        },
+        Reason.LIMIT_REACHED,
+        progress="Stalled",
+        says=("no price for 'A100_40GB_PCIe_1x', which --max-price", "with an offer that has a price: kubectl gpucloud offers"),
     ),
     "a limit on the price would be exceeded: wait": Row(
         "an administrator's limit",

@@ -75,6 +75,9 @@ ROWS = {
         progress="Stalled",
         records=False,
         wakes=60,
-        says="this one costs 4.10, and --max-price-per-hour-per-namespace allows 3.",
+        says=(
+            "This VM costs 4.10 dollars an hour; --max-price-per-hour-per-namespace allows 3. Delete this object and create it "
+            "again with a cheaper configuration"
+        ),
     ),
 }

@@ -312,7 +312,7 @@ ROWS = {
         },
         Reason.SSH_KEYS_NOT_FOUND,
         says=(
-            "keys --namespace=team --from-file=id=FILE -- The VM is created as soon as it is there.",
+            "keys --namespace=team --from-file=id=FILE -- The VM is created as soon as keys are read.",
             "If spec.sshKeysFrom is wrong, delete this object and create it again with the right name.",
         ),
     ),

@@ -288,9 +288,9 @@ ROWS = {
     ),
     "a VM is not destroyed while the keys of the other one are missing": Row(
         "the order would wait for them",
-        stands(plan=DISK, keys=SSHKeys((), KeyTrouble.MISSING, "Secret 'team-keys' is not there.")),
+        stands(plan=DISK, keys=SSHKeys((), KeyTrouble.MISSING, "Waiting for Secret 'team-keys'.")),
         Reason.SSH_KEYS_NOT_FOUND,
-        says="Secret 'team-keys'",
+        says="Waiting for Secret 'team-keys'. The VM is not replaced until keys are read.",
     ),
     "a VM is not destroyed while what the other one refers to is not ready": Row(
         "the order would wait for it",
@@ -339,7 +339,10 @@ ROWS = {
         ),
         Reason.LIMIT_REACHED,
         progress="Stalled",
-        says="this one costs 9",
+        says=(
+            "The new VM costs 9.00 dollars an hour; --max-price-per-hour-per-namespace allows 8.",
+            "Put the old value back, or",
+        ),
     ),
     "a VM of which no record tells what it was made from is not Ready if the cloud shows another": Row(
         "the spec was edited, and the status was lost",

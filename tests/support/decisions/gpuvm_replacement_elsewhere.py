@@ -167,7 +167,7 @@ ROWS = {
         ),
         Reason.LIMIT_REACHED,
         progress="Stalled",
-        says=f"no price for '{LARGE}'",
+        says=(f"no price for '{LARGE}', which --max-price-per-hour-per-namespace needs.", "Put the old value back, or ask"),
         status={"replacement": CONFIGURATION, "order": OrderState.SEEN},
     ),
     "a VM is not destroyed for another one before each cluster of the spec is listed": Row(

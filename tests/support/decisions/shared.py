@@ -143,8 +143,10 @@ def _sight(k):
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
             says=(
-                "Secret 'lab-key' is being deleted: nothing new is created with it. Name another one in spec.secretRef of "
-                "account 'lab': kubectl create secret generic lab-key-2 --namespace=team --from-file=apikey=FILE"
+                "Secret 'lab-key' is being deleted: nothing new is created with it. Create another one and use it: "
+                "kubectl create secret generic lab-key-2 --namespace=team --from-file=apikey=FILE && "
+                "kubectl patch gpucloudaccount lab --namespace=team --type=merge "
+                """--patch '{"spec":{"secretRef":{"name":"lab-key-2"}}}'"""
             ),
         ),
         "a refused login of an account: the command of a login": Row(
@@ -223,7 +225,7 @@ def _sight(k):
             {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             progress="Stalled",
-            says="Create it (docs/how-to/account.md)",
+            says="Create it (docs/how-to/account.md), or recreate this object with spec.accountRef",
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
@@ -231,7 +233,7 @@ def _sight(k):
             Reason.NO_ACCOUNT,
             "Unknown",
             "Stalled",
-            says="Create it (docs/how-to/account.md)",
+            says="Create it (docs/how-to/account.md), or recreate this object with spec.accountRef",
         ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",

@@ -8,7 +8,6 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, CallHistory, Limits, ResourceOwner, Unknown, UnknownReason
-from gpucloud.reconcile.naming import Identity
 from gpucloud.reconcile.placement import moved_message
 from gpucloud.reconcile.tenancy import check_tenant
 from support.builders import NOW, an_object
@@ -277,8 +276,7 @@ def deletion(k):
 
 
 def held(k):
-    order = Order(state=OrderState.SEEN, name=k.cloud_name, cluster="Msc1", vpc="acme")
-    moved = moved_message(order, Identity("Hou1", "acme", k.cloud_name))
+    moved = moved_message(Order(state=OrderState.SEEN, name=k.cloud_name, cluster="Msc1", vpc="acme"), k.noun)
     return {
         "objects that need it hold it": Row(
             "they are told by name",
@@ -369,7 +367,7 @@ def held(k):
                 k.leaving | {"status": k.going, "found": Unknown(NOW, UnknownReason.MOVED, moved), "owner": owner},
                 Reason.DELETION_BLOCKED,
                 progress="Stalled",
-                says=("Set spec back", "Retain"),
+                says=("the spec names another place", "Retain"),
             )
             for whose, owner in {
                 "": None,

@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Order, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, CallHistory, Dependency, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.order import TrackedOrder
+from gpucloud.reconcile.placement import moved_message
 from support.builders import NOW, START, an_object, known
 from support.rows import LAB, LONG_KNOWN, NEW_KEY, OLD, WORDS, YOUNG, Row, noted, tried
 
@@ -18,6 +19,7 @@ NO_ANSWER = {"kind": ErrorKind.OUTCOME_UNKNOWN, "ambiguous": True}
 
 
 def orders(k):
+    ordered = Order(state=OrderState.SEEN, name=k.cloud_name, cluster="Msc1", vpc="acme")
     return {
         "what is free is first written down": Row(
             "a crash after an unrecorded order would buy twice, or forget whose it is",
@@ -203,13 +205,11 @@ def orders(k):
             "what it names in the new place is another's",
             {
                 "status": k.settled,
-                "found": Unknown(
-                    NOW, UnknownReason.MOVED, "The order names cluster 'Hou1', and the spec cluster 'Msc1': set the spec back."
-                ),
+                "found": Unknown(NOW, UnknownReason.MOVED, moved_message(ordered, k.noun)),
             },
             Reason.INVALID_SPEC,
             "Unknown",
             "Stalled",
-            says="set the spec back",
+            says=("; the spec names another place. Adopt it in a new object. Before you delete", "kubectl gpucloud retain"),
         ),
     }

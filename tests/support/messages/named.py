@@ -30,7 +30,7 @@ _COMMAND = re.compile(r"(?<![\w/.-])(kubectl(?: gpucloud)?|gpucloud)(?= [a-z-])(
 _FIELD = re.compile(r"(?<![\w/.-])(?:spec|status)\.[A-Za-z]\w*(?:(?:\[\w*\])?\.[A-Za-z]\w*)*")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w…-])")
 _OF_OTHERS = re.compile(r"\b(?:kubectl(?! gpucloud)|helm) [^`;]*?(?=\. |`|$)")  # commands whose flags are defined elsewhere
-_KEY = re.compile(r"(?<![\w.-])gpucloud\.dev/[a-z][\w-]*")
+_KEY = re.compile(r"(?<![\w.-])gpucloud\.dev/[a-z][\w-]*\w")
 _VARIABLE = re.compile(r"\bGPUCLOUD_[A-Z_]*[A-Z]\b")
 _PAGE = re.compile(r"(?<![\w/])(?:docs|how-to|reference|explanation)/[\w/.-]+\.md(?:#[\w-]+)?")
 _MAKE = re.compile(r"'make ([a-z-]+)'")

@@ -44,6 +44,8 @@ _TEXTS = [
     (r"(kubectl get gpu\w+) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
     (r"(kubectl create secret generic) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
+    (r"(kubectl patch gpucloudaccount) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
+    (r"(\"secretRef\":\{\"name\":)\"[\w-]+\"", r'\1"{name}"'),
     (r"(kubectl gpucloud adopt) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
     (r"(kubectl gpucloud (?:resume|retry|retain) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),

@@ -137,8 +137,8 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     resolved = rig.resolve()
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "No GpuCloudAccount is named 'default' in namespace 'team'" in resolved.unknown.detail
-    way_out = f". Create it (docs/how-to/account.md), or name one of these in spec.accountRef: {LIST}"
-    assert resolved.unknown.detail.endswith(way_out)
+    way_out = "or recreate this object with spec.accountRef"
+    assert resolved.unknown.detail.endswith(f". Create it (docs/how-to/account.md), {way_out}: {LIST}")
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):

@@ -346,7 +346,7 @@ async def test_a_cluster_that_was_changed_all_the_same_moves_nothing(it):
     ordered = it.status["order"]
     it.change(spec={"cluster": "Hou1"})
     await it.until(lambda: it.ready == "Unknown/InvalidSpec")
-    assert "Set spec back" in it.words
+    assert "the spec names another place" in it.words
     assert (it.status["order"], len(it.cloud.asked("CreateServer"))) == (ordered, 1)
     it.delete()
     await it.until(lambda: it.gone)

@@ -130,8 +130,8 @@ def test_the_kind_of_a_credential_that_is_still_in_use_stays_shown(remembered, k
 @pytest.mark.parametrize(
     ("users", "says"),
     [
-        (("GpuVM 'train'",), ("1 object that uses it belongs to tenant 'acme'",)),
-        (("GpuVM 'a'", "GpuVM 'b'"), ("2 objects that use it belong to tenant 'acme'",)),
+        (("GpuVM 'train'",), ("1 object of this account is of tenant 'acme'",)),
+        (("GpuVM 'a'", "GpuVM 'b'"), ("2 objects of this account are of tenant 'acme'",)),
     ],
 )
 def test_a_mismatch_counts_whom_it_concerns(users, says):

@@ -249,7 +249,7 @@ class Accounts:
             f"This object belongs to the operator's own account, but {why}. Ask the administrator to {way_out}."
             if recorded
             else f"No GpuCloudAccount is named {DEFAULT_ACCOUNT!r} in namespace {namespace!r}, and {why}. Create it "
-            f"({HOW_TO_CREATE}), or name one of these in spec.accountRef: {_list_command(namespace)}"
+            f"({HOW_TO_CREATE}), or recreate this object with spec.accountRef: {_list_command(namespace)}"
         )
         return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
 
 
+_ANEW = "Delete this object and create it again"
+
+
 def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
     """Yield what must be ready before this VM is bought."""
     yield from _account_serves(account)
@@ -56,7 +59,7 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         nameless = found.readiness is Readiness.READY and objects.snapshot_for(vm, spec) is None
         yield Dependency(found.name, Readiness.PENDING) if nameless else found  # no VM is made from anything else
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
-    yield from sharing.nameless_fields(objects, spec, account)
+    yield from sharing.nameless_fields(objects, vm, spec, account)
 
 
 def needs_of_vpc(account: ResolvedAccount) -> Iterator[Dependency]:
@@ -83,7 +86,7 @@ def needs_of_snapshot(
     elif elsewhere is not None:
         yield elsewhere
     elif _is_made_from(vm, snapshot) and not orders.was_seen(vm.order):
-        words = "Its image is this snapshot, so neither can be created first: name another VM in spec.vmRef."
+        words = f"Its image is this snapshot, so neither can be created first. {_ANEW} with another VM in spec.vmRef."
         yield Dependency(name, Readiness.UNUSABLE, words)
     elif vm.meta.deleting:
         yield Dependency(name, Readiness.DELETING)
@@ -147,10 +150,11 @@ def _other_cluster(needed: Dependency, cluster: str | None, wanted: str, vm: Vm)
         return None
     what = f"It is in cluster {cluster!r}, and spec.cluster is {wanted!r}"
     if orders.may_exist(vm.order):  # a deletion would destroy the VM
-        return Dependency(needed.name, Readiness.UNUSABLE, f"{what}. Name one of cluster {wanted!r} in {needed.field}.")
-    words = (
-        f"{what}. Delete this object and create it again with spec.cluster: {cluster}, or {needed.field} of cluster {wanted}."
-    )
+        another = f"Name one of cluster {wanted!r} in {needed.field}"
+        if needed.field == "spec.vpcRef":  # which no edit may change
+            another = f"Delete {needed.name}, and create it again in cluster {wanted!r}"
+        return Dependency(needed.name, Readiness.UNUSABLE, f"{what}. {another}.")
+    words = f"{what}. {_ANEW} with spec.cluster: {cluster}, or {needed.field} of cluster {wanted}."
     return Dependency(needed.name, Readiness.UNUSABLE, words)
 
 
@@ -160,9 +164,8 @@ def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: R
         return missing
     theirs = needed.status.tenancy
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
-        words = (
-            f"It belongs to tenant {theirs!r}, and the account {account.facts.name!r} does not: use an account of that tenant."
-        )
+        what = f"It is of tenant {theirs!r}, account {account.facts.name!r} is not"
+        words = f"{what}. {_ANEW} with an account of that tenant in spec.accountRef."
         return Dependency(name, Readiness.UNUSABLE, words)
     if needed.meta.deleting:
         return Dependency(name, Readiness.DELETING, held=isinstance(needed.spec, gpuvpc.GpuVpcSpec))

@@ -164,7 +164,7 @@ class Observer:
             return Unknown(now, UnknownReason.UNPLACED)
         wanted, order = self._kind.desired_identity(self._tracker.with_placement(stored), spec), tracked.order
         if wanted is not None and order is not None and placement.is_moved(order, wanted):
-            return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, wanted))
+            return Unknown(now, UnknownReason.MOVED, placement.moved_message(order, self._kind.subject.noun))
         if account.session is None:
             return account.unknown or Unknown(now, UnknownReason.NO_ACCOUNT)
         tenant = bound_tenant(tracked, stored.status.tenancy) or self._tracker.tenancy(stored.meta.uid)

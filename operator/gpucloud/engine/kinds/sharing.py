@@ -13,7 +13,7 @@ from gpucloud.engine.kinds.indexes import Named
 from gpucloud.kinds import gpusnapshot, gpuvm, gpuvpc
 from gpucloud.kinds.common import OWN_ACCOUNT, AdoptingSpec, Adoption, OrderState
 from gpucloud.kinds.gpuvm import Storage
-from gpucloud.reconcile.credential import OWN_ACCOUNT_WAY_OUT
+from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Dependency, Readiness
 from gpucloud.reconcile.naming import same_cluster
 from gpucloud.reconcile.text import listed
@@ -39,7 +39,11 @@ def vm_by_name(objects: Listers, snapshot: Snapshot, there: SnapshotSource, acco
     named = objects.vms.indexed(Named(there.name))
     holders = [vm for vm in named if vm.status.vm_id is not None and _is_at(objects, vm, there)]
     if not _only_ours(holders, snapshot):
-        yield _refused(f"VM {there.name!r}", "no GpuVM of this namespace stands for it", "name a GpuVM in spec.vmRef")
+        yield _refused(
+            f"VM {there.name!r}",
+            "no GpuVM of this namespace stands for it",
+            "name a GpuVM in spec.vmRef",
+        )
 
 
 def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
@@ -52,28 +56,28 @@ def snapshot_by_name(objects: Listers, vm: Vm, spec: GpuVMSpec, account: Resolve
     here = [it for it in named if it.meta.namespace != vm.meta.namespace or (identity and _vpc_of(objects, it) == identity.vpc)]
     if not _only_ours(here, vm):
         why = "no GpuSnapshot here stands for it in the VM's VPC"
-        yield _refused(f"Snapshot {name!r}", why, "name a GpuSnapshot in image.snapshotRef")
+        yield _refused(f"Snapshot {name!r}", why, "use image.snapshotRef", vm)
 
 
-def nameless_fields(objects: Listers, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
+def nameless_fields(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAccount) -> Iterator[Dependency]:
     """Refuse a VM's image, volumes and shared file systems: no object can stand for them, so nothing tells whose they are."""
     if not is_isolated(objects, account):
         return
     custom = spec.image.custom_file if spec.image is not None else None
     if custom is not None:
-        instead = "use image.operatingSystem or image.snapshotRef"
-        yield _refused(f"Custom image {custom!r}", "no object can stand for it", instead)
+        instead = "use image.operatingSystem, image.snapshotRef"
+        yield _refused(f"Custom image {custom!r}", "no object can stand for it", instead, vm)
     storage = Storage() if spec.storage is None else spec.storage
     if storage.block_storage_names:
         volumes = f"Block storage {listed(tuple(map(repr, storage.block_storage_names)))}"
-        yield _refused(volumes, "no object can stand for it", "leave out spec.storage.blockStorageNames")
+        yield _refused(volumes, "no object can stand for it", "leave out spec.storage.blockStorageNames", vm)
     for field, path in (
         ("personalMountPath", storage.personal_mount_path),
         ("tenantSharedMountPath", storage.tenant_shared_mount_path),
     ):
         if path is not None:
             why = "its VMs would read and write one file system"
-            yield _refused(f"File system at {path!r}", why, f"leave out spec.storage.{field}")
+            yield _refused(f"File system at {path!r}", why, f"leave out spec.storage.{field}", vm)
 
 
 # What to do in place of an adoption, by the kind.
@@ -88,7 +92,7 @@ def adoption(objects: Listers, spec: AdoptingSpec, subject: Subject, name: str, 
     """Return why what exists must not be adopted although ``spec.adoption`` asks for it; None if it may be."""
     if spec.adoption is Adoption.NEVER or not is_isolated(objects, account):
         return None
-    return _refused(f"{subject.noun} {name!r}", f"an adopted {subject.noun} may be somebody else's", INSTEAD[subject.kind])
+    return _refused(f"{subject.noun} {name!r}", "it may be another's", INSTEAD[subject.kind])
 
 
 def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:
@@ -96,9 +100,12 @@ def is_isolated(objects: Listers, account: ResolvedAccount) -> bool:
     return account.facts.name == OWN_ACCOUNT and not objects.shares_own
 
 
-def _refused(name: str, why: str, instead: str) -> Dependency:
-    words = f"The operator's own account may be shared, and {why}: {instead}, {OWN_ACCOUNT_WAY_OUT}."
-    return Dependency(name, Readiness.UNUSABLE, words)
+def _refused(name: str, why: str, instead: str, vm: Vm | None = None) -> Dependency:
+    """Refuse a name. The fields are immutable, so a new object does ``instead``; but none is made for a VM that stands."""
+    way_out = f"In a new object {instead} or use spec.accountRef; or ask for --own-account-sharing=Shared."
+    if vm is not None and orders.stands(vm.order):
+        way_out = "Put the old value back, or ask for --own-account-sharing=Shared."
+    return Dependency(name, Readiness.UNUSABLE, f"The operator's own account may be shared, and {why}. {way_out}")
 
 
 def _only_ours(claimants: Iterable[CachedObject[Any, Any]], stored: CachedObject[Any, Any]) -> bool:

@@ -169,6 +169,7 @@ TROUBLE = (
         "Ready False + Stalled",
         "The account or the namespace has as many GpuVMs, or spends as much an hour, as `--max-…` allows; or the "
         "configuration's price is not known where a limit needs it. Nothing is bought; no deadline counts this.",
-        "Delete a GpuVM, or ask the administrator for a higher limit; the operator then continues.",
+        "As the message says: delete a GpuVM, take a cheaper configuration, or ask the administrator for a higher limit;"
+        " the operator then continues.",
     ),
 )

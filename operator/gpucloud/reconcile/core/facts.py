@@ -137,7 +137,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
             adopt = "wait until the cloud lists it (another tenant's is never listed)"
         ways = [*filter(None, (adopt, free)), f"delete this object (destroys nothing){name if named else ''}"]
         words = f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}" if len(ways) > 1 else ways[0]
-        late = "" if self.may_adopt else f"; to adopt it, {credential.OWN_ACCOUNT_WAY_OUT}"
+        late = "" if self.may_adopt else f"; to adopt it, create one {credential.OWN_ACCOUNT_WAY_OUT}"
         return f"{words[0].upper()}{words[1:]}{late}."
 
     def creation_advice(self, adoption: Adoption) -> str:

@@ -21,6 +21,7 @@ from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
+from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.text import followed, misnamed, sentence
 from gpucloud.spelling import question
 
@@ -149,7 +150,10 @@ def unknown_verdict(f: CloudFacts[Any, Any, Any], found: Unknown) -> Verdict:
         case UnknownReason.TENANT:
             return stalled(Reason.TENANT_MISMATCH, found.detail, ready="Unknown")
         case UnknownReason.MOVED:
-            return stalled(Reason.INVALID_SPEC, found.detail, ready=unsure)
+            keep = plugin_command("retain", f.subject.kind, f.meta.namespace, f.meta.name)
+            return stalled(
+                Reason.INVALID_SPEC, f"{found.detail} Before you delete this one (docs/how-to/adopt.md): {keep}", ready=unsure
+            )
         case UnknownReason.STATUS_LOST:
             words = f"Looking for the {f.subject.noun} {f.identity.name!r} with the {credential.described(f.account.name)}."
             return working(Reason.ACCOUNT_NOT_READY, words, ready="Unknown")

@@ -88,13 +88,12 @@ def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     if not is_other_tenant(f):
         return None
     many = len(f.users_of_tenant)
-    kept = _kept(f, "until then")
-    back = f"Put a key of tenant {f.status.tenant!r} back{'.' + kept if kept else ', or use another account.'}"
-    objects = "1 object that uses it belongs" if many == 1 else f"{many} objects that use it belong"
+    name, tenant = f.spec.secret_ref.name, f.status.tenant
+    objects = "1 object of this account is" if many == 1 else f"{many} objects of this account are"
     return stalled(
         Reason.TENANT_MISMATCH,
-        f"The credential in Secret {f.spec.secret_ref.name!r} is of tenant {shown_tenant(f)!r}, but {objects} to tenant "
-        f"{f.status.tenant!r}: nothing is created or destroyed. {back}",
+        f"Secret {name!r} has a credential of tenant {shown_tenant(f)!r}; {objects} of tenant {tenant!r}. Nothing is "
+        f"created or destroyed. Put a key of tenant {tenant!r} into Secret {name!r}.{_kept(f, 'until then')}",
     )
 
 
@@ -138,7 +137,7 @@ def _instead(f: AccountStateFacts) -> str:
     """Return what to do about a Secret in deletion, which no update of it ends; empty if it is not being deleted."""
     if f.secret is None or not f.secret.deleting:
         return ""
-    return credential.another_secret(named(f.spec.secret_ref.name, f.secret), f.meta.namespace, "spec.secretRef")
+    return credential.another_secret(named(f.spec.secret_ref.name, f.secret), f.meta.namespace, f.meta.name)
 
 
 def _secret_deleting(f: AccountStateFacts, secret: SecretFacts) -> str:

@@ -56,8 +56,9 @@ def isolated(f: HostFacts) -> Plan[GpuHostStatus] | None:
         return None
     if not f.synced:
         return Plan(pending=True)  # the account of the namespace may not be known yet
-    words = "The operator's own account may be shared, and nothing proves to whom a host belongs"
-    return report(f, stalled(Reason.INVALID_REFERENCE, f"{words}: {credential.OWN_ACCOUNT_WAY_OUT}."))
+    words = "The operator's own account may be shared, so nothing proves whose the host is"
+    anew = f"Delete this object (the host stays) and create it again {credential.OWN_ACCOUNT_WAY_OUT}"
+    return report(f, stalled(Reason.INVALID_REFERENCE, f"{words}. {anew}."))
 
 
 def claimed(f: HostFacts) -> Plan[GpuHostStatus] | None:

@@ -50,7 +50,7 @@ def answered(f: HostFacts, operation: HostOperation, record: HostRecord) -> Host
     if attempt is None:
         if f.is_own(operation):
             return operation
-        words = "The operator was restarted before it recorded the cloud's answer"
+        words = "The operator was restarted before it recorded an answer"
         return changed(operation, HostOutcome.UNCLEAR, f"{words}: {_look(f, operation.verb)}")
     if attempt.refusal is None:
         return changed(operation, HostOutcome.ACCEPTED)
@@ -94,4 +94,4 @@ def _refused(f: HostFacts, verb: HostVerb, attempt: Attempt, said: str, record: 
 
 
 def _look(f: HostFacts, verb: HostVerb) -> str:
-    return f"{CALLS[verb]} may have been carried out, and is not sent again. Look at the host. {requests.again(f, verb)}"
+    return f"{CALLS[verb]} may have been carried out, and is not sent again. {requests.again(f, verb, unsure=True)}"

@@ -73,35 +73,41 @@ def trouble(f: HostFacts, verb: HostVerb, value: str) -> str:
     the object: the status may have been lost, or the object restored from a backup, with or without its status.
     """
     if not f.seen:
-        return _not_sent(f, verb, "was there before the operator first saw this host, and may have been carried out")
+        return _not_sent(f, verb, "was there before the operator saw the host, and may have been carried out", unsure=True)
     read = _read(f, verb, value)
     if read.at is None:
         return f"{read.trouble} Nothing was sent. {again(f, verb)}"
     if f.may_be_carried_out(verb, value):
-        return _not_sent(f, verb, "may have been carried out already, and status no longer shows it", "Not sent again")
+        words = "may have been carried out already, and status no longer shows it"
+        return _not_sent(f, verb, words, "Not sent again", unsure=True)
     if verb is HostVerb.REPROVISION and f.spec.reprovision is None:
         return f"Not sent: spec.reprovision does not say what to install. Set that field. {again(f, verb)}"
-    why = _too_early(f, read.at)
-    return _not_sent(f, verb, f"is of {rfc3339(read.at)}{why}") if why else ""
+    return _too_early(f, verb, read.at)
 
 
-def _too_early(f: HostFacts, at: datetime) -> str:
+def _too_early(f: HostFacts, verb: HostVerb, at: datetime) -> str:
     """Return why a request of this time may not be meant for now; empty if it may."""
     if f.meta.created_at is not None and at < f.meta.created_at:
-        return ", older than this object, and may have been carried out"
+        words = "is older than this object, and may have been carried out"
+        return _not_sent(f, verb, words, unsure=True)
     if f.now.wall - at > LONGEST:
-        return f", and could not be carried out within {int(LONGEST.total_seconds() // 60)} minutes"
+        minutes = int(LONGEST.total_seconds() // 60)
+        return _not_sent(f, verb, f"is of {rfc3339(at)}, and could not be carried out within {minutes} minutes")
     return ""
 
 
-def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Not sent") -> str:
-    return f"{then}: the request in annotation {ANNOTATIONS[verb]} {words}. {again(f, verb)}"
+def _not_sent(f: HostFacts, verb: HostVerb, words: str, then: str = "Not sent", *, unsure: bool = False) -> str:
+    return f"{then}: {ANNOTATIONS[verb]} {words}. {again(f, verb, unsure=unsure)}"
 
 
-def again(f: HostFacts, verb: HostVerb) -> str:
-    """Return how a person requests it again, or takes the request back."""
-    command = time_annotations.command(KIND, f.meta.namespace, f.meta.name, ANNOTATIONS[verb])
-    return f"Remove the annotation, or request it again: {command}"
+def again(f: HostFacts, verb: HostVerb, *, unsure: bool = False) -> str:
+    """Return how a person requests it again, or takes the request back. ``unsure``: it may have been carried out."""
+    name, namespace, annotation = f.meta.name, f.meta.namespace, ANNOTATIONS[verb]
+    command = time_annotations.command(KIND, namespace, name, annotation)
+    opening = "If the host does not show it, ask again" if unsure else "Ask again"
+    wipes = " (wipes the host)" if verb is HostVerb.REPROVISION else ""
+    back = f"kubectl annotate {KIND.lower()} {name} --namespace={namespace} {annotation}-"
+    return f"{opening}{wipes}: {command} -- Else withdraw it: {back}"
 
 
 def needs_cloud_init(f: HostFacts) -> bool:

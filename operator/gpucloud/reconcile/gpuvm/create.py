@@ -45,12 +45,16 @@ from gpucloud.reconcile.price import dollars
 from gpucloud.reconcile.text import bracketed
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from gpucloud.kinds.gpuvm import GpuVMStatus
     from gpucloud.reconcile.conditions import Verdict
     from gpucloud.reconcile.gpuvm.facts import VmFacts
+    from gpucloud.reconcile.quota import Usage
 
 KEY_RETRY_SECONDS = (1.0, 5.0)  # first and longest wait between reads of a missing Secret
 ROOM_RETRY_SECONDS = (5.0, 60.0)  # first and longest wait between checks of an exceeded quota
+_PUT_BACK = "Put the old value back"
 PRICE_SECONDS = 5.0  # at start, wait this long for the catalogue before a missing price is reported
 
 
@@ -122,9 +126,12 @@ def stray(f: VmFacts) -> Plan[GpuVMStatus] | None:
     known = f.may_adopt or not f.chosen_name  # else it may be another namespace's
     there = f"VPC {f.strays[0].vpc!r} of cluster {f.strays[0].cluster!r}" if known else "another place"
     beside = f"{buy_anyway.no_effect(f, own=True)}: {buy_anyway.command_beside_own(f)}"
+    way_out = "Destroy that VM, or adopt it with another object."
+    if not f.may_adopt:
+        way_out = "Destroy that VM, if it is yours."
     words = (
-        f"Nothing is bought: the unclaimed VM {f.identity.name!r} in {there} may be this object's, whose status was "
-        f"lost. Put the spec back, or destroy that VM. To buy another{beside}"
+        f"Nothing is bought: VM {f.identity.name!r} in {there} may be this object's, whose status was "
+        f"lost. {way_out} To buy another{beside}"
     )
     return plan_status(
         f,
@@ -156,12 +163,13 @@ def _unsearched(f: VmFacts, unknown: Unknown) -> Plan[GpuVMStatus]:
     return replace(plan, pending=False)  # its own cluster has shown all that it can
 
 
-def ssh_keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
-    """Wait while the SSH keys are unknown or invalid."""
+def ssh_keys_missing(f: VmFacts, then: str = "The VM is created as soon as") -> Plan[GpuVMStatus] | None:
+    """Wait while the SSH keys are unknown or invalid. ``then``: what happens when keys are read."""
     if f.keys.trouble is KeyTrouble.MISSING:
         wrong = " If spec.sshKeysFrom is wrong, delete this object and create it again with the right name."
         corrected = wrong if f.keys.may_be_misnamed and not orders.may_exist(f.order) else ""
-        verdict = working(Reason.SSH_KEYS_NOT_FOUND, f"{f.keys.detail} The VM is created as soon as it is there.{corrected}")
+        words = f"{f.keys.detail} {then} keys are read.{corrected}"
+        verdict = working(Reason.SSH_KEYS_NOT_FOUND, words)
         return plan_status(f, verdict, requeue_at=_backing_off(f, KEY_RETRY_SECONDS))
     if f.keys.trouble is KeyTrouble.INVALID:
         return plan_status(f, stalled(Reason.INVALID_SSH_KEYS, f.keys.detail), requeue_at=f.now.mono + KEY_RETRY_SECONDS[1])
@@ -173,25 +181,46 @@ def quota_exceeded(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return beyond_quota(f, current_offer(f).configuration, f.price_per_hour)
 
 
-def beyond_quota(f: VmFacts, configuration: str, price_per_hour: str | None) -> Plan[GpuVMStatus] | None:
+def beyond_quota(
+    f: VmFacts, configuration: str, price_per_hour: str | None, *, replaces: bool = False
+) -> Plan[GpuVMStatus] | None:
     """Wait while the quota has no room for a VM of this configuration, at this price.
 
     An order that was recorded before holds its place: it is checked only for what it costs more by now, as after an edit.
+    ``replaces``: the VM is to take the place of one that stands, for an edit that can be taken back.
     """
     holds_place = orders.being_made(f.order) or (f.tracked.earlier_unclear and orders.uses_quota(f.order))
     usage = quota.prices_only(f.usage) if holds_place else f.usage
     price, recorded = dollars(price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
         return None
-    words, setting = quota.exceeded(usage, price), quota.needs_price(usage)
+    words, setting = _too_much(usage, price, replaces=replaces), quota.needs_price(usage)
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
-        words = f"The cloud's catalogue has no price for {configuration!r}, and {setting} needs one.{f.corrections('')}"
+        unknown = f"The cloud's catalogue has no price for {configuration!r}, which {setting} needs.{f.corrections('')}"
+        words = f"{unknown} {_priced(replaces=replaces)}"
     if words is None:
         return None
-    way_out = "Delete a GpuVM, or ask the administrator for a higher limit."
-    return plan_status(f, stalled(Reason.LIMIT_REACHED, f"{words} {way_out}"), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
+    return plan_status(f, stalled(Reason.LIMIT_REACHED, words), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
+
+
+def _too_much(usage: tuple[Usage, ...], price: Decimal | None, *, replaces: bool) -> str | None:
+    """Return which limit is exceeded, and what to do about it; None if the VM fits."""
+    alone = quota.too_dear(usage, price, "The new VM" if replaces else "This VM")
+    if alone is not None:
+        cheaper = "Delete this object and create it again with a cheaper configuration"
+        return f"{alone} {_PUT_BACK if replaces else cheaper}, or ask the administrator for a higher limit."
+    words = quota.exceeded(usage, price)
+    return None if words is None else f"{words} Delete a GpuVM, or ask the administrator for a higher limit."
+
+
+def _priced(*, replaces: bool) -> str:
+    """Return what to do about a VM of which the catalogue has no price, where a limit needs one."""
+    if replaces:
+        return f"{_PUT_BACK}, or ask the administrator to lift that limit."
+    another = "recreate this object with an offer that has a price: kubectl gpucloud offers"
+    return f"Ask the administrator to lift that limit, or {another}"
 
 
 def _instead(f: VmFacts) -> Verdict | None:

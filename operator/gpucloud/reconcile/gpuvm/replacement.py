@@ -274,7 +274,7 @@ def _blocked(f: VmFacts) -> Plan[GpuVMStatus] | None:
         _dependency_going,
         dependency_not_ready,
         terminating,
-        ssh_keys_missing,
+        _keys_missing,
         _beside_lookalike,
         _held_by_other_clusters,
         _beyond_quota,
@@ -292,6 +292,10 @@ def _dependency_going(f: VmFacts) -> Plan[GpuVMStatus] | None:
     return plan_status(f, working(reason, f"{words}: {delete}"), requeue_at=f.now.mono + RECHECK_SECONDS)
 
 
+def _keys_missing(f: VmFacts) -> Plan[GpuVMStatus] | None:
+    return ssh_keys_missing(f, "The VM is not replaced until")
+
+
 def _beside_lookalike(f: VmFacts) -> Plan[GpuVMStatus] | None:
     """Wait while a VM of an earlier object of this name is unused: after the destruction nothing would be bought beside it."""
     way_out = "Destroy that one, or put the old value back. To replace anyway (destroys the running VM)"
@@ -305,7 +309,7 @@ def _held_by_other_clusters(f: VmFacts) -> Plan[GpuVMStatus] | None:
 
 def _beyond_quota(f: VmFacts) -> Plan[GpuVMStatus] | None:
     first = ordered_first(f) or current_offer(f)
-    return beyond_quota(f, first.configuration, f.replacement_price)
+    return beyond_quota(f, first.configuration, f.replacement_price, replaces=True)
 
 
 def _not_offered(f: VmFacts) -> Plan[GpuVMStatus] | None:
