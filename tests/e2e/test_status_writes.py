@@ -171,7 +171,7 @@ def test_a_manager_that_adds_its_condition_again_and_again_meets_few_writes_and_
         thread.join()
     figure(f"{counted} writes in 20 s against a manager that added its condition {len(added)} times")
     assert 1 <= counted <= 6
-    assert "'backup' undoes" in told[0]
+    assert "'backup' overwrites" in told[0]
     gone(vms, sim)
 
 

@@ -61,7 +61,7 @@ def accepted_absence(said: Said, now: Now) -> AcceptedAbsence:
     stamp = time_annotations.read_once(said, "this object", _FORM)
     if stamp.at is None:
         return AcceptedAbsence(trouble=stamp.trouble)
-    early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, which is before this doubt began."
+    early = f"The annotation {Annotation.ACCEPT_ABSENCE} is {rfc3339(stamp.at)}, but this began later."
     return AcceptedAbsence(time_annotations.on_mono(stamp.at, now), too_early=early)
 
 

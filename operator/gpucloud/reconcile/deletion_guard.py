@@ -132,23 +132,24 @@ def _entered(deletion: VmDeletion) -> datetime:
     return deletion.requested_at
 
 
-OLDER = "The namespace was released before this deletion."  # so that does not release it
+OLDER = "The namespace's annotation is too old to count."
 
 
 def message(held: Hold, namespace: str, name: str) -> str:
     """Return the message: what happened, and the commands that release it."""
     if held.exceeded:
-        many = "1 VM" if held.vms == 1 else f"{held.vms} VMs"
+        many, were = ("1 VM", "was") if held.vms == 1 else (f"{held.vms} VMs", "were")
+        flag, allowed = held.exceeded.split()
         why = (
-            f"{many} of {shown(held.price)} dollars an hour{unknown(held.unpriced)} entered deletion within "
-            f"{held.window.total_seconds():g} s, more than {held.exceeded} allows."
+            f"{many} costing {shown(held.price)} dollars an hour{unknown(held.unpriced)} {were} to be destroyed within "
+            f"{held.window.total_seconds():g} s; {flag} allows {allowed}."
         )
     else:
-        why = "too many VMs entered deletion at once."
+        why = "too many VMs were to be destroyed at once."
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
         f"Held: {why} {held.trouble}{' ' if held.trouble else ''}"
-        f"To keep the VM (billed), {retain_command('GpuVM', namespace, name)} -- To destroy it: "
-        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all of its namespace: "
+        f"To keep it (billed), {retain_command('GpuVM', namespace, name)} -- To destroy it: "
+        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all held in the namespace: "
         f"{said.format(f'namespace {namespace}')}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from gpucloud.kinds.common import AccountedStatus, CloudSpec
     from gpucloud.reconcile.facts import Now, ObjectFacts
+
+
+# A message that says itself what to do: it has a command, or a clause that begins with such a word.
+_NAMES_ACTION = re.compile(r": kubectl |(?:^|[.:;,] )(?:To|Set|Put|Grant|Look|[Aa]sk) ")
 
 
 class HasDeadline(Protocol):
@@ -51,11 +56,11 @@ def applied(f: HasDeadline, verdict: Verdict, deadline: datetime | None) -> Verd
     """Return the verdict; one in progress becomes Stalled at the deadline."""
     if deadline is None or f.now.wall < deadline or verdict.progress is not Progress.WORKING:
         return verdict
+    way_out = "" if _NAMES_ACTION.search(verdict.message) else "If this goes on, ask the cloud's support. "
     return stalled(
         Reason.PROGRESS_DEADLINE_EXCEEDED,
-        f"Not done after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); the operator keeps trying. "
-        "If this goes on, ask the cloud's support. "
-        f"Last: {verdict.message}",
+        f"Not Ready after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); the operator keeps trying. "
+        f"{way_out}Last: {verdict.message}",
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from gpucloud.kinds.common import OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
@@ -125,8 +125,8 @@ def check_elsewhere(
     )
     early = f" {accepted.too_early}" if accepted.too_early else ""
     words = (
-        f"The order {sent}, so that its absence from listings with the present {credential.described(account.name)} proves "
-        f"nothing.{early} Put that key back. If it is gone: {way_out}"
+        f"The order {sent}, whose resources the present {credential.described(account.name)} may not show.{early} Put that "
+        f"key back. If the resource is really gone: {way_out}"
     )
     return Unknown(since, UnknownReason.TENANT, words)
 
@@ -134,10 +134,8 @@ def check_elsewhere(
 def _other_tenants(tenancy: str, account: AccountFacts) -> str:
     """Say that the credential is of other tenants."""
     whose = " and ".join(repr(name) for name in sorted(account.tenants))
-    return (
-        f"The {credential.described(account.name)} is of tenant {whose}, this object of {tenancy!r}. "
-        f"{credential.restore(account.name, tenancy)}."
-    )
+    held = "The operator's own credential is" if account.name == OWN_ACCOUNT else f"Account {account.name!r} has a key"
+    return f"{held} of tenant {whose}; this object is of tenant {tenancy!r}. {credential.restore(account.name, tenancy)}."
 
 
 def _other_record(record: Tenanted, tenancy: str, account: AccountFacts) -> str:
@@ -152,6 +150,6 @@ def _nothing_shown(tenancy: str, account: AccountFacts, accepted: AcceptedAbsenc
     """Say that the credential has shown no tenant yet."""
     early = f" {accepted.too_early}" if accepted.too_early else ""
     return (
-        f"The {credential.described(account.name)} has shown nothing of this object's tenant {tenancy!r} yet, so its listings "
-        f"prove nothing.{early} If it is gone: {way_out} -- until then nothing is created or destroyed."
+        f"The {credential.described(account.name)} has shown nothing of this object's tenant {tenancy!r}, so its listings "
+        f"prove nothing.{early} If the resource is gone: {way_out} -- until then nothing is created or destroyed."
     )

@@ -116,6 +116,8 @@ def why_unseen(noun: str, found: Unknown) -> str:
     if found.detail and found.cause in _IN_FULL:
         return sentence(found.detail.rstrip("."))
     detail = bracketed(found.detail)
+    if found.cause is UnknownReason.IMPLAUSIBLE:
+        return f"The cloud's listing lacks many {noun}s, perhaps by mistake{detail}."
     return f"The {noun} cannot be seen: {found.cause}{detail}."
 
 

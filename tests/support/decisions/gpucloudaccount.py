@@ -77,10 +77,14 @@ LIFE = {
             "secret": HELD,
             "spec": an_account_spec(endpoint="eu"),
             "users_elsewhere": {VM: "prod"},
+            "users_to_keep": ("gpuvm/train", "gpuvm/here"),
         },
         Reason.ENDPOINT_MISMATCH,
         ready="Unknown",
-        says=(VM, "spec.deletion.policy: Retain", "create one with spec.endpoint: 'prod'."),
+        says=(
+            VM,
+            "create it again with spec.endpoint: 'prod'. To retain: kubectl gpucloud retain gpuvm/train --namespace=team",
+        ),
     ),
     "a credential that works": connected(
         "the whole point",
@@ -163,9 +167,9 @@ SECRETS = {
     ),
     "a flaw counts, whatever the kind": stalled(
         "total",
-        {"secret": a_secret(flaw="its key 'apiKey' is empty")},
+        {"secret": a_secret(flaw="its key 'apikey' holds no text")},
         Reason.INVALID_SECRET,
-        says=("its key 'apiKey' is empty",),
+        says=("its key 'apikey' holds no text",),
     ),
     "neither kind nor flaw": stalled(
         "total",
@@ -175,7 +179,7 @@ SECRETS = {
     ),
     "the endpoint comes before the Secret": stalled(
         "cure first things first",
-        {"endpoint": None, "secret": None},
+        {"endpoint": None, "spec": an_account_spec(endpoint="mars"), "secret": None},
         Reason.UNKNOWN_ENDPOINT,
         says=("--endpoint",),
     ),

@@ -26,8 +26,8 @@ from support.accounts import (
     tried_secret,
 )
 
-KEPT = f"Secret {OLD_SECRET!r} stays, even if deleted, until"
-OTHERS = f"Secret {OLD_SECRET!r} stays, even if deleted, for another account"
+KEPT = f"The old Secret {OLD_SECRET!r} keeps its finalizer until"
+OTHERS = f"The old Secret {OLD_SECRET!r} keeps its finalizer as long as another account needs it"
 
 REPLACED = {
     "rotated by name: hold the new one beside the old one": connected(
@@ -61,7 +61,7 @@ REPLACED = {
     "rotated by name, and the new one's tenant is not known yet: keep the old one": connected(
         "another tenant's credential destroys nothing of this one's",
         {"status": an_account_status(held_secrets=(OLD_SECRET,), tenant="acme"), "secret": HELD, "users": (VM,)},
-        says=(f"its tenant is not known yet. {KEPT} then.",),
+        says=(f"its tenant is not known yet. {KEPT} the tenant of the new credential is known.",),
         status={"held_secrets": (OLD_SECRET, SECRET)},
     ),
     "rotated by name to another tenant: keep the old one": stalled(

@@ -8,7 +8,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, Limits, ResourceOwner, Unknown, UnknownReason
 from support.builders import NOW, an_object
-from support.decisions.shared import NO_ACCOUNT
+from support.decisions.shared import NO_ACCOUNT, WAITS_FOR_ACCOUNT
 from support.hostfacts import IMAGE, RUNNING, SEEN, WALL, a_host, a_host_spec, a_host_status, off, wiped
 from support.rows import Row
 
@@ -78,7 +78,7 @@ ROWS = {
         {"found": off(), "status": a_host_status("HostOff", **SEEN, progress_deadline_at=WALL - timedelta(seconds=1))},
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         progress="Stalled",
-        says="powered off",
+        says="Not Ready after 1800 s (spec.progressDeadlineSeconds); the operator keeps trying. Last: The cloud reports",
     ),
     "a request to look again": Row(
         "it is answered by a fresh listing",
@@ -225,7 +225,7 @@ ROWS = {
         Reason.ACCOUNT_NOT_READY,
         progress="Reconciling",
         says="there is none",
-        detail="Waiting for GpuCloudAccount 'team' in namespace 'team': there is none. Create it.",
+        detail=WAITS_FOR_ACCOUNT,
     ),
     "another tenant's credential": unseen(
         UnknownReason.TENANT, "it may be another's host now", Reason.TENANT_MISMATCH, says=("'acme'", "'other'"), account=TEAMS

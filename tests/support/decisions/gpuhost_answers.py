@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.gpuhost import HostOutcome
+from gpucloud.kinds.gpuhost import HostOutcome, HostVerb
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import CallHistory, Verb
+from gpucloud.reconcile.gpuhost.requests import again
 from support.builders import NOW
 from support.hostfacts import (
     LONG_AGO,
@@ -14,6 +15,7 @@ from support.hostfacts import (
     a_host,
     an_announcement,
     called,
+    host_facts,
     off,
     operating,
     requested,
@@ -35,6 +37,12 @@ from support.hostrows import (
     unclear,
 )
 from support.rows import LONG_KNOWN, YOUNG, Row
+
+RESTARTED = (  # as reconcile/gpuhost/operation.py has it
+    "The operator was restarted before it recorded an answer: RebootHost may have been carried out, and is not sent again. "
+    f"{again(host_facts(), HostVerb.REBOOT, unsure=True)}"
+)
+
 
 ROWS = {
     # --- answers
@@ -199,8 +207,7 @@ ROWS = {
         {
             "status": operating(
                 outcome=HostOutcome.UNCLEAR,
-                message="RebootHost may have been carried out, and is not sent again. If the host does not show it, ask "
-                "again: kubectl annotate gpuhost a --overwrite gpucloud.dev/reboot-requested-at=2026-01-02T03:04:05Z",
+                message=RESTARTED,
             ),
             "history": CallHistory(first_seen=NOW - 1),
         }

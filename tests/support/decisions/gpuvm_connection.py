@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.kinds.gpuvm.publishing import RIGHTS
 from gpucloud.kinds.connection import PublishedConnection
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Asked, Attempt, CallHistory, Refusal, Verb
@@ -23,8 +24,8 @@ RETAINED = {
     "meta": DELETING,
 }
 NOT_WITHDRAWN = (  # as engine/kinds/gpuvm/publishing.py has it
-    "spec.connection cannot be withdrawn; it is tried again. A stop or destruction waits "
-    f'{WITHDRAW_SECONDS:.0f} s, then is sent anyway. The apiserver says: "the apiserver\'s own words".'
+    "What is published cannot be deleted; it is tried again. A stop or destruction waits "
+    f'{WITHDRAW_SECONDS:.0f} s, then is sent anyway. {RIGHTS} The apiserver says: "the apiserver\'s own words".'
 )
 FAILED = Attempt(
     Verb.WITHDRAW,

@@ -316,14 +316,14 @@ ROWS = {
         TOGETHER | {"hold": Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3")},
         Reason.DELETION_HELD,
         progress="Stalled",
-        says=("more than --brake-vms 3 allows", "kubectl annotate", "spec.deletion.policy: Retain"),
+        says=("--brake-vms allows 3", "kubectl annotate", "spec.deletion.policy: Retain"),
     ),
     "held, and the namespace was released before: the command once more": Row(
         "a release is of the deletions before it",
         TOGETHER | {"hold": Hold(trouble=OLDER)},
         Reason.DELETION_HELD,
         progress="Stalled",
-        says=("The namespace was released before this deletion. To keep the VM", "kubectl annotate namespace"),
+        says=("The namespace's annotation is too old to count. To keep it", "kubectl annotate namespace"),
     ),
     "held by a deletion guard that was switched off since: not destroyed": Row(
         "nobody has released it", TOGETHER | {"hold": Hold()}, Reason.DELETION_HELD, progress="Stalled", says="kubectl annotate"

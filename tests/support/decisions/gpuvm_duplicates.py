@@ -36,7 +36,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('yes' is not 'true'): kubectl annotate",
+        says="To buy another ('yes' is set, not 'true'): kubectl annotate",
     ),
     "a lookalike may be overridden": Row(
         "a person said to buy",
@@ -83,7 +83,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('2026-01-01T00:16:40Z' lay ahead when it was set): kubectl annotate",
+        says="To buy another ('2026-01-01T00:16:40Z' was in the future when set): kubectl annotate",
     ),
     "a clock that is a little ahead may set it": Row(
         "people type it on their own machines",
@@ -97,7 +97,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="lay ahead when it was set",
+        says="was in the future when set",
     ),
     "a value that is true for ever stands for no VM of this object": Row(
         "as above",
@@ -105,7 +105,7 @@ ROWS = {
         Reason.POSSIBLE_DUPLICATE,
         progress="Stalled",
         wakes=60,
-        says="To buy another ('true' is not a time up to now): kubectl annotate",
+        says="To buy another ('true' is set, not the present time): kubectl annotate",
     ),
     "a time overrides a lookalike as well": Row(
         "else one command took back what the other one said",

@@ -334,7 +334,7 @@ ROWS = {
         },
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         progress="Stalled",
-        says="spec.progressDeadlineSeconds",
+        says="(spec.progressDeadlineSeconds); the operator keeps trying. If this goes on, ask the cloud's support. Last:",
         action=Verb.READ_BOOT_LOG,
     ),
     "a VM that vanished is looked for again first": Row(

@@ -18,6 +18,7 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
     Verb,
 )
+from gpucloud.reconcile.gpucloudaccount.secret import blocker
 from gpucloud.reconcile.quota import Quota, Usage
 from support.builders import (
     NOW,
@@ -145,10 +146,10 @@ ROWS = {
         {
             "status": a_status("CredentialsRefused", progress="Stalled", order=an_order(NAME, OrderState.NOT_ORDERED)),
             "found": Unknown(NOW - 9, UnknownReason.REFUSED, "401"),
-            "needs": (Dependency("Secret 'key'", Readiness.MISSING, "Create it with a valid key.", account=True),),
+            "needs": (blocker("key", None, ""),),
         },
         Reason.ACCOUNT_NOT_READY,
-        says="Waiting for Secret 'key': there is none in namespace 'team'. Create it with a valid key.",
+        says="Waiting for Secret 'key': there is none in namespace 'team'. Create it with a valid API key or login",
     ),
     "what may exist under a refused credential still calls a person": Row(
         "it cannot be seen or destroyed",

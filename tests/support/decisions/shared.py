@@ -218,7 +218,7 @@ def _sight(k):
             },
             Reason.IMPLAUSIBLE_LISTING,
             "Unknown",
-            says=("which is before this doubt began.", f"kubectl annotate {k.name.lower()}"),
+            says=("but this began later.", f"kubectl annotate {k.name.lower()}"),
         ),
         "no account stalls at once, in the account's words": Row(
             "a person must create one",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, Unknown, UnknownReason
 from gpucloud.reconcile.gpucloudaccount.secret import blocker
@@ -23,7 +24,19 @@ def accounts(k):
             Reason.TENANT_MISMATCH,
             progress="Stalled",
             records=False,
-            says="Put a key of tenant 'acme' back",
+            says="Put a key of that tenant into its Secret",
+        ),
+        "nothing is ordered with the operator's own credential that has not shown the object's tenant": Row(
+            "as above, and the administrator has the key",
+            {
+                "status": type(k.settled)(tenancy="acme"),
+                "found": Absent(NOW, NOW - 2, NOW - 2),
+                "account": AccountFacts(OWN_ACCOUNT),
+            },
+            Reason.TENANT_MISMATCH,
+            progress="Stalled",
+            records=False,
+            says="Ask the administrator for a key of that tenant",
         ),
         "nothing is created with a Secret that is being deleted": Row(
             "nobody could destroy it when the Secret is gone",

@@ -337,7 +337,7 @@ def held(k):
             k.leaving | {"status": k.going, "found": OTHER_TENANT},
             Reason.DELETION_BLOCKED,
             progress="Stalled",
-            says="is of tenant 'other'",
+            says="has a key of tenant 'other'",
         ),
         "observe-only says what it would do, and lets nothing go": Row(
             "whoever restores a cluster counts these before anything is done",

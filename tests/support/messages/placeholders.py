@@ -14,6 +14,7 @@ _NOUNS = {
     **dict.fromkeys(("host", "Host"), "host id"),
     **{noun: noun for noun in ("VPC", "cluster", "endpoint", "namespace", "state", "tenant")},
     "account": "name",
+    "Account": "name",
     "pool": "resource pool",
     "key": "key",
     "Key": "key",
@@ -32,7 +33,7 @@ _NAMES = {
     r"quota": "message",
     r"cloud-credential": "name",
 }
-_OWN = {"default", "true", "false", "apiKey", "(default)"}  # words of the messages themselves
+_OWN = {"default", "true", "false", "apikey"}  # words of the messages themselves
 _WORDS = "words of the cloud"
 _QUOTED = re.compile(r"(?P<before>[\w.]+)(?P<gap>:? )'(?P<name>[^']*)'")
 _LEFT = re.compile(r"(?<=[ ,(])'(?P<name>[^'{}]+)'")

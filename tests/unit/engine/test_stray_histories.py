@@ -123,7 +123,7 @@ async def test_a_time_that_lay_ahead_buys_nothing_when_it_has_come(it, ahead, wh
     await it.until(lambda: it.ready == "False/PossibleDuplicate", 300)
     await asyncio.sleep(ahead.total_seconds() + 600)
     assert len(it.cloud.asked("CreateServer")) == 1, why
-    assert "lay ahead when it was set" in it.words
+    assert "was in the future when set" in it.words
     it.change(annotations={Annotation.BUY_ANYWAY: rfc3339(LoopClock().wall() + timedelta(seconds=40))})
     await it.until(lambda: it.ready == "True/Running", 300)
 

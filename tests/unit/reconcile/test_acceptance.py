@@ -63,7 +63,7 @@ def test_no_annotation_ends_none_and_says_nothing():
 
 def test_a_time_before_the_doubt_began_says_so():
     found = read("2026-01-01T11:00:00Z")
-    says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, which is before this doubt began."
+    says = f"The annotation {NAME} is 2026-01-01T11:00:00Z, but this began later."
     assert found.explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
     assert found.of_credential(MONO).explained(Unknown(MONO, UnknownReason.IMPLAUSIBLE)).detail == says
     assert found.explained(Unknown(MONO, UnknownReason.TENANT, "why.")).detail == "why.", (

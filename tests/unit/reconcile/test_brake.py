@@ -179,14 +179,14 @@ def test_the_words_say_what_happened_and_what_to_type():
     many = Hold(8, Decimal("16.4"), 2, timedelta(minutes=10), "--brake-vms 3", "A trouble.")
     text = message(many, "team", "train")
     for part in (
-        "8 VMs of 16.40 dollars an hour (2 of unknown price)",
-        "within 600 s, more than --brake-vms 3 allows. A trouble. ",
+        "8 VMs costing 16.40 dollars an hour (2 of unknown price) were to be destroyed ",
+        "within 600 s; --brake-vms allows 3. A trouble. ",
         "kubectl annotate namespace team --overwrite gpucloud.dev/brake-released-at=$(date -u +%Y-%m-%dT%H:%M:%SZ)",
         "kubectl annotate gpuvm train --namespace=team --overwrite gpucloud.dev/brake-released-at=$(date -u ",
         "spec.deletion.policy: Retain",
     ):
         assert part in text
-    assert "too many VMs entered deletion at once" in message(Hold(), "team", "train")
+    assert "too many VMs were to be destroyed at once" in message(Hold(), "team", "train")
 
 
 # --- the chain of a GpuVM
@@ -201,7 +201,7 @@ ROWS = {
         LEAVES,
         Reason.DELETION_HELD,
         progress="Stalled",
-        says=("8 VMs", "--brake-vms 3", "kubectl annotate namespace team"),
+        says=("8 VMs", "--brake-vms allows 3", "kubectl annotate namespace team"),
     ),
     "not held: destroyed": Row("it was meant", LEAVES | {"hold": None}, Reason.DELETING, action=Verb.DESTROY),
     "held before its snapshots go": Row(

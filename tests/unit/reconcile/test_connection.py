@@ -137,7 +137,7 @@ def test_a_withdrawal_that_fails_holds_a_call_for_a_bounded_time(facts_of, verb)
     assert plan.action is verb
     assert plan.status.connection == since(WITHDRAW_SECONDS), "what is still published stays on record"
     assert find(plan.status.conditions, ConditionType.PUBLICATION_FAILED) is not None
-    assert still_published(late, plan) == f" Not withdrawn before: {', '.join(OURS)}."
+    assert still_published(late, plan) == f" These were still published: {', '.join(OURS)}."
 
 
 def test_the_time_counts_over_a_restart_but_a_new_process_tries_once():

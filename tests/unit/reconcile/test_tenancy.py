@@ -48,17 +48,17 @@ def test_what_is_believed_stays_as_it_is(found, tenancy, tenants):
         (
             GONE,
             ("other",),
-            ("account 'default'", "of tenant 'other', this object of 'acme'", "Put a key of tenant 'acme' back"),
+            ("Account 'default'", "of tenant 'other'; this object is of tenant 'acme'", "Put a key of tenant 'acme' back"),
         ),
-        (GONE, ("two", "one"), ("of tenant 'one' and 'two',",)),
-        (seen("other"), ("other",), ("of tenant 'other',", "Put a key of tenant 'acme' back")),
+        (GONE, ("two", "one"), ("of tenant 'one' and 'two';",)),
+        (seen("other"), ("other",), ("of tenant 'other';", "Put a key of tenant 'acme' back")),
         (
             seen("other"),
             ("acme",),
             ("belongs to tenant 'other'", "this object to 'acme'", "nothing is done to it"),
         ),
         (seen("other"), (), ("belongs to tenant 'other'",)),
-        (GONE, (), ("account 'default'", "has shown nothing of this object's tenant 'acme' yet")),
+        (GONE, (), ("account 'default'", "has shown nothing of this object's tenant 'acme', so")),
     ],
 )
 def test_what_another_tenant_shows_or_lacks_is_unknown(found, tenants, says):
@@ -83,7 +83,7 @@ def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
         GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this"
     )
     assert later.cause is UnknownReason.TENANT, "the credential came into use after the person said so"
-    assert "Too early. If it is gone: kubectl annotate this -- " in later.detail
+    assert "Too early. If the resource is gone: kubectl annotate this -- " in later.detail
 
 
 @pytest.mark.parametrize(("found", "tenants"), [(GONE, {"other"}), (seen("other"), {"other"}), (seen("other"), ())])

@@ -41,7 +41,8 @@ def test_nothing_is_recorded_with_a_credential_of_no_known_tenant_or_another(kin
     assert (plan.records_order, plan.action) == (False, None)
     stalled = find(plan.status.conditions, ConditionType.STALLED)
     assert stalled.reason == Reason.TENANT_MISMATCH
-    assert "Put a key of tenant 'acme' back" in stalled.message
+    assert "nothing of tenant 'acme'" in stalled.message
+    assert "Put a key of that tenant into its Secret" in stalled.message
 
 
 @pytest.mark.parametrize("kind", KINDS)

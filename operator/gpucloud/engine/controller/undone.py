@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kube.events import Event
-from gpucloud.kinds.meta import FIELD_MANAGER, Reason
+from gpucloud.kinds.meta import APPLY_CRDS, FIELD_MANAGER, Reason
 from gpucloud.reconcile.text import listed
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def event(key: Key, managed_fields: Iterable[Mapping[str, Any]]) -> Event:
     others = other_writers(managed_fields)
     if not others:
         words = (
-            "Something undoes each write of status by the operator, and calls that status must announce wait. Look for an "
-            "admission webhook that changes status, or apply the current CRDs."
+            "Something overwrites each write of status, so calls that status announces first are not sent. Look for a webhook "
+            f"that changes status, or apply the current CRDs: {APPLY_CRDS}"
         )
         return Event(Reason.STATUS_UNDONE, words, "WriteStatus", warning=True)
     see = f"kubectl get {key.kind.lower()} {key.name} -n {key.namespace} -o yaml --show-managed-fields"
     words = (
-        f"{listed(others)} undoes the operator's writes of status, and calls that status must announce wait. Keep other "
-        f"writers off status; to see what each writes: {see}"
+        f"{listed(others)} overwrites this object's status, so calls to the cloud that status announces first are not sent. "
+        f"Keep other writers off status; to see who writes what: {see}"
     )
     return Event(Reason.STATUS_UNDONE, words, "WriteStatus", warning=True)
 

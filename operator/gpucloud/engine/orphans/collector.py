@@ -278,8 +278,9 @@ class OrphanCollector:
             return
         self._refusing.add(at.session)
         note = (
-            f"{counts.orphans} of {counts.ours} resources look orphaned; none is collected: a restored cluster, or a second "
-            "operator with this tag, is likelier. See 'gpucloud orphans', and destroy by hand what nobody needs."
+            f"{counts.orphans} of {counts.ours} resources seem to have no object, too many to believe: the cluster may have "
+            "been restored, or another operator uses this tag. None is destroyed. See 'gpucloud orphans', and destroy by hand "
+            "what nobody needs."
         )
         log.error("collection refused", account=at.label, note=note)
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)

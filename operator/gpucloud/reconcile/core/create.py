@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import Adoption, CloudStatus, Order, OrderState
+from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudStatus, Order, OrderState
 from gpucloud.kinds.meta import ConditionType, Reason
-from gpucloud.reconcile import credential, evidence, placement, retry
+from gpucloud.reconcile import evidence, placement, retry
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
@@ -209,11 +209,14 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Stalled if the credential has shown no record of the object's tenant. An accepted absence is no such proof."""
     if f.tenancy is None or f.tenancy in f.account.tenants:
         return None
+    shown = f"the cloud has shown nothing of tenant {f.tenancy!r} to account {f.account.name!r}"
+    put = "Put a key of that tenant into its Secret"
+    if f.account.name == OWN_ACCOUNT:
+        shown = f"the operator's own credential has shown nothing of tenant {f.tenancy!r}"
+        put = "Ask the administrator for a key of that tenant"
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"Nothing is ordered: the {credential.described(f.account.name)} has not shown this object's tenant. "
-        f"{credential.restore(f.account.name, f.tenancy)}; or, to order with this one, delete this "
-        "object and apply it again.",
+        f"Nothing is ordered: {shown}. {put}, or delete this object and apply it again to use the present key.",
     )
     return plan_status(f, verdict)
 

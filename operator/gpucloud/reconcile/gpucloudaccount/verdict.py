@@ -12,7 +12,7 @@ from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.gpucloudaccount import secret_finalizer
 from gpucloud.reconcile.gpucloudaccount.report import is_other_tenant, shown_tenant
 from gpucloud.reconcile.gpucloudaccount.secret import named, usable
-from gpucloud.reconcile.text import either, listed, quoted
+from gpucloud.reconcile.text import NAMED, either, listed, quoted
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -54,14 +54,23 @@ def endpoint_mismatch(f: AccountStateFacts) -> Verdict | None:
     way_out = f"Ask the administrator to make {there} the first --endpoint again."
     if f.spec.endpoint is not None:
         way_out = (
-            "Set spec.deletion.policy: Retain there, delete those objects and this account, and create one with "
-            f"spec.endpoint: {there}."
+            f"Retain and delete what was ordered there, then this account, and create it again with spec.endpoint: {there}."
+            f"{_retain_elsewhere(f)}"
         )
     return stalled(
         Reason.ENDPOINT_MISMATCH,
         f"Nothing is done: this account is at endpoint {f.endpoint!r}, and {listed(tuple(f.users_elsewhere))} was ordered at "
         f"{there}. {way_out}",
         ready="Unknown",
+    )
+
+
+def _retain_elsewhere(f: AccountStateFacts) -> str:
+    """Return the command that retains what was ordered at another endpoint; empty for too many objects, or none to retain."""
+    there = {name.replace(" ", "/").replace("'", "").lower() for name in f.users_elsewhere}  # as kubectl names them
+    kept = [name for name in f.users_to_keep if name in there]
+    return (
+        f" To retain: kubectl gpucloud retain {' '.join(kept)} --namespace={f.meta.namespace}" if 0 < len(kept) <= NAMED else ""
     )
 
 
@@ -125,7 +134,7 @@ def connected(f: AccountStateFacts) -> Verdict:
     tenant = shown_tenant(f)
     whose = f"it belongs to tenant {tenant!r}" if tenant is not None else "its tenant is not known yet"
     words = f"The {noun} in Secret {f.spec.secret_ref.name!r} is accepted at endpoint {f.endpoint!r}; {whose}."
-    return settled(Reason.CONNECTED, words + _kept(f, "until then"))
+    return settled(Reason.CONNECTED, words + _kept(f, "until the tenant of the new credential is known"))
 
 
 def _update(f: AccountStateFacts) -> str:
@@ -158,8 +167,8 @@ def _kept(f: AccountStateFacts, until: str = "") -> str:
     if not names:
         return ""
     accepted = until or f"until {f.spec.secret_ref.name!r} is accepted"
-    ends = "for another account" if secret_finalizer.lets_go(f) else accepted
-    return f" Secret {either(map(repr, names))} stays, even if deleted, {ends}."
+    ends = "as long as another account needs it" if secret_finalizer.lets_go(f) else accepted
+    return f" The old Secret {either(map(repr, names))} keeps its finalizer {ends}."
 
 
 def _remembered(f: AccountStateFacts) -> str:

@@ -107,7 +107,7 @@ def _not_now(
 
 def _rest(f: HostFacts, host: Present[HostRecord], operation: HostOperation | None, **changes: Any) -> Plan[GpuHostStatus]:
     """Report the operation as long as it matters: while it is under way, or its request stands; else the host's state."""
-    state = host_states.verdict(host.record)
+    state = host_states.verdict(host.record, f.meta)
     if operation is None or operation.outcome is HostOutcome.DONE or state.reason is Reason.HOST_FAILED:
         return report(f, state, operation=operation, **changes)
     stands = requests.standing(f, operation.verb) == operation.id

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import HostRecord
+    from gpucloud.reconcile.facts import ObjectFacts
 
 # The words are assumptions of the field notes; letter case does not count, and an unknown word is shown and waited for.
 OK, ERROR = "ok", "error"
@@ -33,7 +35,7 @@ def described(record: HostRecord) -> str:
     return f"{record.provisioning_state or 'without a provisioning state'}, {power}, {record.operational_status or 'no status'}"
 
 
-def verdict(record: HostRecord) -> Verdict:
+def verdict(record: HostRecord, meta: ObjectFacts) -> Verdict:
     """Return the verdict of the host's state. Only a person's request changes it."""
     state, shown = _word(record.provisioning_state), f"The cloud reports the host as {described(record)}"
     if is_ready(record):
@@ -41,20 +43,22 @@ def verdict(record: HostRecord) -> Verdict:
     if _word(record.operational_status) == ERROR:
         return stalled(
             Reason.HOST_FAILED,
-            f"{shown}. To reboot the host, set the annotation {Annotation.REBOOT_REQUESTED_AT} to the present time; or ask the "
-            "cloud's support.",
+            f"{shown}. To reboot the host: {_request(meta, Annotation.REBOOT_REQUESTED_AT)} -- Or ask the cloud's support.",
         )
     if state in AT_WORK:
         return working(Reason.PROVISIONING, f"{shown}: waiting until it is provisioned.")
     if state == AVAILABLE:
         return working(
             Reason.PROVISIONING,
-            f"{shown}: no image is installed. To install one, set the annotation {Annotation.REPROVISION_REQUESTED_AT} to the "
-            "present time.",
+            f"{shown}: no image is installed. To install one: {_request(meta, Annotation.REPROVISION_REQUESTED_AT)}",
         )
     if record.powered_on is False:
         return working(Reason.HOST_OFF, f"{shown}: waiting until it is on. If it stays off, ask the cloud's support.")
     return working(Reason.UNKNOWN_STATE, f"{shown}; waiting until it is provisioned, powered on and OK.")
+
+
+def _request(meta: ObjectFacts, annotation: Annotation) -> str:
+    return time_annotations.command("GpuHost", meta.namespace, meta.name, annotation)
 
 
 def _word(text: str | None) -> str:

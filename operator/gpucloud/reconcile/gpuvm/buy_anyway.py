@@ -55,9 +55,9 @@ def no_effect(f: VmFacts, *, own: bool) -> str:
     if value is None:
         return ""
     if not own:
-        return f" ({value[:40]!r} is not 'true')"
+        return f" ({value[:40]!r} is set, not 'true')"
     stamp = _stamp(f)
-    why = "lay ahead when it was set" if stamp.ahead else "is not a time up to now"
+    why = "was in the future when set" if stamp.ahead else "is set, not the present time"
     return f" ({value[:40]!r} {'is before this doubt began' if stamp.at else why})"
 
 

@@ -108,7 +108,7 @@ def trouble(f: Facts) -> tuple[tuple[ConditionType, Reason, str], ...]:
 def still_published(f: Facts, plan: Plan[GpuVMStatus]) -> str:
     """Return what the Event of a stop or destruction adds when its withdrawal failed until the call was sent all the same."""
     published = _named(f.status.connection) if plan.action in ENDS_SERVICE else ()
-    return f" Not withdrawn before: {', '.join(published)}." if published else ""
+    return f" These were still published: {', '.join(published)}." if published else ""
 
 
 def _is_used(f: Facts) -> bool:

@@ -153,7 +153,7 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
         plan = plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
         return replace(plan, pending=False)  # the GpuSnapshot has the listings that it needs made fast, and wakes this object
     if shown is not None:
-        words = f"The final snapshot {shown!r} is being taken; the VM is destroyed when it is ready. {WITHOUT}"
+        words = f"The final snapshot {shown!r} is being taken. The VM is destroyed when the snapshot is ready. {WITHOUT}"
         kept = None if shown == final.unattended_id else final.name
         return plan_status(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), final_snapshot=_record(f, kept, shown))
     if taker is not None:
@@ -170,7 +170,7 @@ def _taking(name: str, taker: Taker) -> Verdict:
         told = f" {trouble}." if trouble.startswith("(") else f": {trouble}"
         words = followed(f"GpuSnapshot {name!r} is Stalled{told}", f"Delete it to try again. {WITHOUT}")
         return stalled(Reason.DELETION_BLOCKED, f"The VM is not destroyed without its final snapshot. {words}")
-    words = f"GpuSnapshot {name!r} takes the final snapshot of the VM, which is destroyed when it is ready. {WITHOUT}"
+    words = f"GpuSnapshot {name!r} takes the final snapshot. The VM is destroyed when the snapshot is ready. {WITHOUT}"
     return working(Reason.TAKING_FINAL_SNAPSHOT, words)
 
 
@@ -245,7 +245,8 @@ def _request(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord]) -> Pl
     known, attempt = _record(f, final.name, None), f.attempt(Verb.REQUEST_SNAPSHOT)
     said = working(
         Reason.TAKING_FINAL_SNAPSHOT,
-        f"The final snapshot is requested as GpuSnapshot {final.name!r}; the VM is destroyed when it is ready. {WITHOUT}",
+        f"The final snapshot is requested as GpuSnapshot {final.name!r}. The VM is destroyed when the snapshot is ready. "
+        f"{WITHOUT}",
     )
     if attempt is not None and attempt.asked == f.asked:
         again = attempt.at + f.limits.grace

@@ -37,7 +37,7 @@ async def test_who_undoes_the_announcement_of_a_destruction_is_named(rig):
     it = rig(lambda _facts: Plan(status=DELETING, action=Verb.DESTROY))
     told = await undoes_each(it, [OURS, THEIRS], 60)
     assert [event["type"] for event in told] == ["Warning"]
-    assert "'backup-tool' undoes" in told[0]["note"]
+    assert "'backup-tool' overwrites this object's status" in told[0]["note"]
     assert "kubectl get gpuvm train -n team" in told[0]["note"]
     assert it.reconciler.acted == [], "nothing is sent that no status announces"
 
@@ -82,5 +82,5 @@ def test_other_writers_of_the_status_are_named_the_latest_first(fields, named):
 
 def test_where_no_other_writer_is_recorded_a_webhook_or_an_old_definition_may_be_why():
     told = undone.event(KEY, [OURS])
-    assert "admission webhook" in told.note
+    assert "Look for a webhook that changes status, or apply the current CRDs: kubectl apply" in told.note
     assert "CRDs" in told.note

@@ -153,7 +153,7 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
         words = f"spec.connection cannot be published; it is tried again.{rights} {said}"
     else:
         words = (
-            "spec.connection cannot be withdrawn; it is tried again. A stop or destruction waits "
+            "What is published cannot be deleted; it is tried again. A stop or destruction waits "
             f"{WITHDRAW_SECONDS:.0f} s, then is sent anyway.{rights} {said}"
         )
     return Refusal(kind, words, ambiguous=error.status == 0)
