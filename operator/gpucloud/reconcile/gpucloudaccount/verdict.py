@@ -101,7 +101,7 @@ def tenant_mismatch(f: AccountStateFacts) -> Verdict | None:
     objects = "1 object of this account is" if many == 1 else f"{many} objects of this account are"
     return stalled(
         Reason.TENANT_MISMATCH,
-        f"Secret {name!r} has a credential of tenant {shown_tenant(f)!r}; {objects} of tenant {tenant!r}. Nothing is "
+        f"Secret {name!r} is for tenant {shown_tenant(f)!r}; {objects} of tenant {tenant!r}. Nothing is "
         f"created or destroyed. Put a key of tenant {tenant!r} into Secret {name!r}.{_kept(f, 'until then')}",
     )
 
