@@ -196,7 +196,7 @@ TENANTS = {
         },
         Reason.TENANT_MISMATCH,
         says=(
-            "has a credential of tenant 'other'",
+            "is for tenant 'other'",
             "1 object of this account is of tenant 'acme'. Nothing is created or destroyed.",
             "into Secret",
         ),
