@@ -132,7 +132,7 @@ def _entered(deletion: VmDeletion) -> datetime:
     return deletion.requested_at
 
 
-OLDER = "The namespace's annotation is too old to count."
+OLDER = "The namespace's annotation is too old to count."  # as its time is before this deletion
 
 
 def message(held: Hold, namespace: str, name: str) -> str:

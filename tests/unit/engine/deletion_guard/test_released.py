@@ -9,6 +9,7 @@ import pytest
 
 from gpucloud.engine.kinds.deletion_guard import RELEASE_SECONDS
 from gpucloud.kinds.meta import Annotation
+from gpucloud.reconcile import deletion_guard
 from gpucloud.reconcile.deletion_guard import Rule
 from gpucloud.reconcile.facts import Verb
 from support.fakes import DOWN
@@ -21,7 +22,7 @@ async def test_one_annotation_on_a_namespace_releases_what_entered_deletion_befo
     it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
     assert [await it.destroy(f"vm-{number}") for number in range(5)] == [True, False, True, False, False]
     assert it.brake.counts() == {("a",): 1.0, ("b",): 2.0}
-    assert "The namespace was released before this deletion." in await it.message("vm-4")
+    assert deletion_guard.OLDER in await it.message("vm-4")
 
 
 async def test_what_was_begun_under_a_release_goes_on_when_the_release_is_taken_back(make):
