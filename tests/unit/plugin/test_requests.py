@@ -57,13 +57,6 @@ def test_a_retry_is_asked_for_what_is_not_as_asked(api, plugin):
     assert err == ""
 
 
-@pytest.mark.parametrize("reason", ["PossibleDuplicate", "VMLost", "ImplausibleListing", "DeletionHeld"])
-def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
-    api.add(a_body("GpuVM", "train", "Stalled", reason))
-    _, _, err = plugin("retry", "train")
-    assert f"kubectl gpucloud explain {reason}" in err
-
-
 @pytest.mark.parametrize(
     ("more", "words", "says"),
     [

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.page import STYLES, Line, plural
-from gpucloud.cli.plugin.standing import READY_AND_CALLS, Standing, is_unread, message, pause_message, reason, standing
+from gpucloud.cli.plugin.reasons import READY_AND_CALLS, SAYS_WHAT_IS_MISSING
+from gpucloud.cli.plugin.standing import Standing, is_unread, message, pause_message, reason, standing
 from gpucloud.cli.plugin.text import clean
 from gpucloud.cli.plugin.world import causes
 from gpucloud.kinds import names
@@ -31,8 +32,6 @@ DETAILS = {item.kind: item.details for item in names.KINDS}
 WIDE_DETAILS = {item.kind: item.wide_details for item in names.KINDS}
 NAMELESS = frozenset({"tenant"})
 NAMED_WAITERS = 8
-# Of an object that waits: where all that it waits for is missing, its message repeats what is said of that.
-SAYS_WHAT_IS_MISSING = frozenset({Reason.DEPENDENCY_NOT_READY, Reason.ACCOUNT_NOT_READY})
 NARROW = "Configurations that do not fit are left out: use -o wide, or a wider terminal."
 NEXT = f"Nothing moves here? '{marks.paste('kubectl gpucloud doctor --namespace={}')}' looks for the reason."
 

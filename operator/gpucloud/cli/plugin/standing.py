@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import marks
-from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile import pause
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ MEANINGS = {
     Standing.WORKING: "The operator is at work on it, or waits for something that needs no person.",
     Standing.READY: "It is as the spec asks.",
 }
-READY_AND_CALLS = frozenset({Reason.SECRET_DELETING})  # reasons of an object that is Ready, and that a person must see
 URGENCY = {standing: place for place, standing in enumerate(Standing)}
 
 

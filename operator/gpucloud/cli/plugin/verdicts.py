@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, Key, moment
-from gpucloud.cli.plugin.standing import READY_AND_CALLS, Standing, is_unread, message, reason, standing, unseen
+from gpucloud.cli.plugin.reasons import OF_A_CREDENTIAL, OF_CONTENT, READY_AND_CALLS, WAITS_FOR_ACCOUNT
+from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
@@ -35,8 +36,6 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-# Of a credential: the operator reads an account's Secret again within a minute, so a verdict on it may be out of date.
-OF_A_CREDENTIAL = frozenset({Reason.CREDENTIALS_REFUSED, Reason.TENANT_MISMATCH})
 ENDS = {Standing.READY: Outcome.MET, Standing.STALLED: Outcome.FAILED}
 
 
@@ -154,16 +153,20 @@ def _is_open(request: Request, item: Thing, how: Standing) -> bool:
 
 
 def _awaited(item: Thing) -> str:
-    """The account or Secret that has to be put right, which ends its trouble; empty where it is not Stalled by that."""
+    """The account or Secret that has to be put right, which ends its trouble; empty where it is not Stalled by that.
+
+    The operator reads each of them again within a minute, so a verdict on it may be out of date.
+    """
     if standing(item) is not Standing.STALLED:
         return ""
     why = reason(item)
     if item.key.kind == ACCOUNT:
-        return f"a valid credential in {_secret(item)}" if why in {*OF_A_CREDENTIAL, Reason.INVALID_SECRET} else ""
+        return f"a valid credential in {_secret(item)}" if why in OF_A_CREDENTIAL | OF_CONTENT else ""
     if why in OF_A_CREDENTIAL:
         return f"a valid credential of {_account(item)}"
+    if why in WAITS_FOR_ACCOUNT:
+        return f"an account that {item.key} can use"
     return {
-        Reason.NO_ACCOUNT.value: f"an account that {item.key} can use",
         Reason.INVALID_SSH_KEYS.value: "valid keys in what spec.sshKeysFrom names",
         Reason.INVALID_SECRET.value: "a valid Secret for spec.reprovision.cloudInitSecretRef",
     }.get(why, "")

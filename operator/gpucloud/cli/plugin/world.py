@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
+from gpucloud.cli.plugin.reasons import OF_MISSING_KEYS, SHARED_WITH_ACCOUNT, WAITS_FOR_ACCOUNT, WAITS_FOR_REFERENCES
 from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 IN_A_VPC = frozenset({VM, SNAPSHOT})  # kinds whose resource is in a VPC, and blocks its deletion
-# Reasons by which an object waits for its account, whatever the account itself reports.
-WAITS_FOR_ACCOUNT = frozenset({Reason.ACCOUNT_NOT_READY, Reason.NO_ACCOUNT})
-# Reasons that are the account's trouble only if the account reports the same one.
-SHARED_WITH_ACCOUNT = frozenset({Reason.CREDENTIALS_REFUSED, Reason.TENANT_MISMATCH, Reason.API_UNAVAILABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,7 @@ class World:
             return (account,)
         if item.deleting is not None:
             return self._users(item) if why == Reason.DELETION_BLOCKED else ()
-        if why == Reason.DEPENDENCY_NOT_READY:
+        if why in WAITS_FOR_REFERENCES:
             return tuple(key for key in self.references(item) if not self.is_ready(key))
         return ()
 
@@ -212,7 +209,7 @@ class Cause:
     @property
     def lacks_keys(self) -> bool:
         """Whether it waits for a Secret, ConfigMap or key of spec.sshKeysFrom, which is as missing as an object is."""
-        return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) == Reason.SSH_KEYS_NOT_FOUND
+        return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) in OF_MISSING_KEYS
 
 
 def causes(world: World) -> tuple[Cause, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import overview, rights, show, watching
+from gpucloud.cli.plugin import overview, rights, show
 from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
@@ -60,6 +60,8 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     if choice.namespace is not None and not seen.world.things and not seen.lacking:
         here.check_namespace(choice.namespace)
     if watch:
+        from gpucloud.cli.plugin import watching  # noqa: PLC0415 - one module less to load for all who do not watch
+
         watching.status(lambda: _page(choice, _look(here, choice), {}, wide=wide))
     events = {key: _events(here, seen.world.things[key]) for key in choice.named}
     if output in {Output.TEXT, Output.WIDE}:

@@ -8,6 +8,7 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
+from gpucloud.cli.plugin.reasons import NOT_BY_A_RETRY
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.objects import Thing
-
-# What a new try does not change: something else has to be said or done first.
-NOT_BY_A_RETRY = frozenset(
-    {
-        Reason.DELETION_HELD,
-        Reason.IMPLAUSIBLE_LISTING,
-        Reason.POSSIBLE_DUPLICATE,
-        Reason.SNAPSHOT_LOST,
-        Reason.TENANT_MISMATCH,
-        Reason.VM_LOST,
-        Reason.VPC_LOST,
-    }
-)
 
 OF_HOST = (Annotation.REBOOT_REQUESTED_AT, Annotation.REPROVISION_REQUESTED_AT)
 
