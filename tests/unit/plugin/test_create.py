@@ -1,17 +1,31 @@
 """``create``: which manifest follows from what is asked for and known, and what is refused."""
 
+from dataclasses import fields
+
 import pytest
 import yaml
 
 from gpucloud.cli.plugin import creating, prompting
+from gpucloud.cli.plugin.commands import NewVm
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.verbs import create
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
 from support.pluginworld import a_body
 
-WANTED = creating.Wanted(name="train", configuration="A100", ssh_keys=(KEY,))
+WANTED = NewVm(name="train", configuration="A100", ssh_keys=(KEY,))
 PLACED = ("train", "-c", A100, "--cluster", "Msc1")
 POSTED = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms"
+
+
+def test_every_field_of_a_new_vm_is_in_the_manifest():
+    """Else an option would be taken, and come to nothing."""
+    told = {
+        one.name: 40 if one.name == "disk" else (f"of-{one.name}",) if "keys" in one.name else f"of-{one.name}"
+        for one in fields(NewVm)
+        if one.name != "key_files"
+    }  # of which ssh_keys are made
+    text = yaml.safe_dump(creating.manifest(NewVm(**told), None))
+    assert [name for name, value in told.items() if (value[0] if isinstance(value, tuple) else str(value)) not in text] == []
 
 
 @pytest.fixture

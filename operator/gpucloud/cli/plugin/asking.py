@@ -14,12 +14,13 @@ from gpucloud.cli.plugin.page import Line, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpucloud.cli.plugin.creating import Known, Wanted
+    from gpucloud.cli.plugin.commands import NewVm
+    from gpucloud.cli.plugin.creating import Known
 
 KEY_FILE = "File of your public SSH key, such as ~/.ssh/id_ed25519.pub"
 
 
-def place(wanted: Wanted, known: Known) -> Wanted:
+def place(wanted: NewVm, known: Known) -> NewVm:
     """Configuration and cluster, where they are missing."""
     if not wanted.configuration:
         wanted = _offer(wanted, known)
@@ -32,7 +33,7 @@ def place(wanted: Wanted, known: Known) -> Wanted:
     return wanted if places else replace(wanted, cluster=prompting.ask("Cluster"))
 
 
-def rest(wanted: Wanted, known: Known) -> Wanted:
+def rest(wanted: NewVm, known: Known) -> NewVm:
     """VPC, SSH keys and name, where they are missing, or the VPC is unknown in a cluster that was chosen just now."""
     wrong = _wrong_vpc(wanted, known)
     if wrong:
@@ -47,7 +48,7 @@ def rest(wanted: Wanted, known: Known) -> Wanted:
     return wanted
 
 
-def is_confirmed(wanted: Wanted, known: Known) -> bool:
+def is_confirmed(wanted: NewVm, known: Known) -> bool:
     """Whether to create it now; its manifest is printed otherwise."""
     row = creating.row_of(wanted, known)
     price = f" It is billed ${row['pricePerHour']} an hour." if row is not None and row["pricePerHour"] else ""
@@ -55,7 +56,7 @@ def is_confirmed(wanted: Wanted, known: Known) -> bool:
     return prompting.confirm("Create it now? With n its manifest is printed")
 
 
-def _offer(wanted: Wanted, known: Known) -> Wanted:
+def _offer(wanted: NewVm, known: Known) -> NewVm:
     rows = [row for row in known.rows or () if row["cluster"] and row["available"] is not False]
     rows = [row for row in rows if wanted.cluster in {"", row["cluster"]} and wanted.pool in {"", row["resourcePool"]}]
     if not rows:
@@ -66,7 +67,7 @@ def _offer(wanted: Wanted, known: Known) -> Wanted:
     return replace(wanted, configuration=row["configuration"], cluster=row["cluster"], pool=row["resourcePool"] or "")
 
 
-def _unknown(wanted: Wanted, known: Known) -> Callable[[str], str]:
+def _unknown(wanted: NewVm, known: Known) -> Callable[[str], str]:
     """A function that says what is wrong with the name of a configuration."""
 
     def refused(name: str) -> str:
@@ -86,7 +87,7 @@ def _offers(rows: list[Any]) -> Iterator[Line]:
     yield from table(head, [[str(number), *row] for number, row in enumerate(cells, 1)])
 
 
-def _vpc(wanted: Wanted, known: Known) -> Wanted:
+def _vpc(wanted: NewVm, known: Known) -> NewVm:
     there = known.vpcs_in(wanted.cluster)
     if not there:
         usual = known.tenant if not known.in_cloud or known.tenant in known.in_cloud else ""
@@ -96,7 +97,7 @@ def _vpc(wanted: Wanted, known: Known) -> Wanted:
     return replace(wanted, vpc_ref=there[prompting.choose("Which VPC", shown, there)])
 
 
-def _unknown_vpc(wanted: Wanted, known: Known) -> Callable[[str], str]:
+def _unknown_vpc(wanted: NewVm, known: Known) -> Callable[[str], str]:
     """A function that refuses a VPC that the cloud does not list.
 
     Where the cloud's are not known, it questions one that nothing here names, until it is typed again.
@@ -113,7 +114,7 @@ def _unknown_vpc(wanted: Wanted, known: Known) -> Callable[[str], str]:
     return refused
 
 
-def _wrong_vpc(wanted: Wanted, known: Known) -> str:
+def _wrong_vpc(wanted: NewVm, known: Known) -> str:
     """What is wrong with a VPC that the cloud does not list; nothing where it does, or its list is not known."""
     try:
         creating.with_known_vpc(wanted, known)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS
@@ -82,55 +83,51 @@ _ANY = Parameter(
     candidates="vms_or_objects",
 )
 _RETAINABLE = replace(_ANY, help="Objects, such as gvpc/lab: KIND is gvm, gvpc or gsnap; a name alone is a GpuVM's.")
-_NEW_VM = (
-    Parameter(key="name", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True),
-    Parameter(
-        key="configuration",
+
+
+def _from(**option: Any) -> Any:
+    """A field of ``NewVm`` with the option or argument that fills it."""
+    return field(default=() if option.get("many") else option.get("default"), metadata=option)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVm:
+    """What ``create`` is asked for: as it was typed, then completed; empty where nothing was said.
+
+    Each field stands here once, with its option; ``creating.spec`` says where it goes in the manifest.
+    """
+
+    name: str = _from(default="", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True)
+    configuration: str = _from(
         names=("--configuration", "-c"),
         default="",
         help="Configuration, such as A100_40GB_PCIe_1x.",
         candidates="configurations",
-    ),
-    o.in_cluster("Cluster of the cloud; the only one with this configuration when not given."),
-    Parameter(key="pool", names=("--pool",), default="", help="Resource pool; the cloud's choice when not given."),
-    Parameter(
-        key="vpc_ref",
+    )
+    cluster: str = _from(**asdict(o.in_cluster("Cluster of the cloud; the only one with this configuration when not given.")))
+    pool: str = _from(names=("--pool",), default="", help="Resource pool; the cloud's choice when not given.")
+    vpc_ref: str = _from(
         names=("--vpc-ref",),
         metavar="GPUVPC",
         default="",
         help="GpuVpc of the namespace; the only one in the cluster when not given.",
         candidates="vpcs",
-    ),
-    Parameter(key="vpc", names=("--vpc",), default="", help="Name of a VPC in the cloud, in place of --vpc-ref."),
-    Parameter(
-        key="ssh_key",
+    )
+    vpc: str = _from(names=("--vpc",), default="", help="Name of a VPC in the cloud, in place of --vpc-ref.")
+    key_files: tuple[str, ...] = _from(
         names=("--ssh-key",),
         metavar="FILE",
         many=True,
         help="File of a public key that may log in, repeatable; ~/.ssh/id_ed25519.pub or the like when not given.",
-    ),
-    Parameter(key="image", names=("--image",), default="", help="Operating system image, as the cloud spells it."),
-    Parameter(key="snapshot", names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from."),
-    Parameter(key="disk", names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk."),
-)
+    )
+    image: str = _from(names=("--image",), default="", help="Operating system image, as the cloud spells it.")
+    snapshot: str = _from(names=("--snapshot",), metavar="GPUSNAPSHOT", default="", help="GpuSnapshot to start from.")
+    disk: int | None = _from(names=("--disk",), metavar="GIB", convert=o.whole(1, 2**31 - 1), help="Size of the root disk.")
+    ssh_keys: tuple[str, ...] = ()  # what the files hold; they are read when the names are known to be right
+    account: str = ""  # as the manifest names it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewVm:
-    """What these say, as they were typed, by their keys; what was not given is empty."""
-
-    name: str | None
-    configuration: str
-    in_cluster: str
-    pool: str
-    vpc: str
-    vpc_ref: str
-    ssh_key: tuple[str, ...]
-    image: str
-    snapshot: str
-    disk: int | None
-
-
+_NEW_VM = tuple(Parameter(**{**one.metadata, "key": one.name}) for one in fields(NewVm) if one.metadata)
 GROUPS = (o.ASKED, Group(key="vm", make=NewVm, members=_NEW_VM))
 
 

@@ -16,26 +16,11 @@ from gpucloud.spelling import nearest, question
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from gpucloud.cli.plugin.commands import NewVm
+
     Row = Mapping[str, Any]
 
 OFFERS = f"See what can be bought: {paste('kubectl gpucloud offers')}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What is asked for; empty where nothing was said."""
-
-    name: str = ""
-    configuration: str = ""
-    cluster: str = ""
-    pool: str = ""
-    vpc: str = ""
-    vpc_ref: str = ""
-    ssh_keys: tuple[str, ...] = ()
-    image: str = ""
-    snapshot: str = ""
-    disk: int | None = None
-    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +63,7 @@ def checked_name(name: str, kind: str) -> str:
     return name
 
 
-def settled(wanted: Wanted, known: Known) -> Wanted:
+def settled(wanted: NewVm, known: Known) -> NewVm:
     """The same, with what follows from what is known.
 
     Raises:
@@ -88,7 +73,7 @@ def settled(wanted: Wanted, known: Known) -> Wanted:
     return _with_vpc(with_known_vpc(placed(wanted, known), known), known)
 
 
-def check_combination(wanted: Wanted) -> None:
+def check_combination(wanted: NewVm) -> None:
     """Look for fields that exclude each other, of which nothing else has to be known.
 
     Raises:
@@ -100,7 +85,7 @@ def check_combination(wanted: Wanted) -> None:
         raise _wrong("--vpc and --vpc-ref: a VM is in one VPC.", "Name one of them.")
 
 
-def check_complete(wanted: Wanted) -> None:
+def check_complete(wanted: NewVm) -> None:
     """Look for what only the user can name, and for fields that exclude each other. Keys are looked for later.
 
     Raises:
@@ -113,7 +98,7 @@ def check_complete(wanted: Wanted) -> None:
     check_combination(wanted)
 
 
-def check_keys(wanted: Wanted) -> None:
+def check_keys(wanted: NewVm) -> None:
     """Look for SSH keys.
 
     Raises:
@@ -124,7 +109,7 @@ def check_keys(wanted: Wanted) -> None:
         raise _wrong("no public SSH key was found in ~/.ssh.", make)
 
 
-def placed(wanted: Wanted, known: Known) -> Wanted:
+def placed(wanted: NewVm, known: Known) -> NewVm:
     """Configuration, cluster and pool as the cloud spells them; the only cluster that has it, where none was named.
 
     Raises:
@@ -140,7 +125,7 @@ def places_of(configuration: str, known: Known) -> list[str]:
     return sorted({str(row["cluster"]) for row in rows if row["cluster"] and row["configuration"] == configuration})
 
 
-def _with_cluster(wanted: Wanted, known: Known) -> Wanted:
+def _with_cluster(wanted: NewVm, known: Known) -> NewVm:
     if wanted.cluster:
         return wanted
     if known.rows is None:
@@ -154,7 +139,7 @@ def _with_cluster(wanted: Wanted, known: Known) -> Wanted:
     return replace(wanted, cluster=places[0])
 
 
-def with_known_names(wanted: Wanted, known: Known) -> Wanted:
+def with_known_names(wanted: NewVm, known: Known) -> NewVm:
     """Configuration, cluster and pool as the cloud spells them, where they were named and the offers are known.
 
     Raises:
@@ -177,7 +162,7 @@ def with_known_names(wanted: Wanted, known: Known) -> Wanted:
     return replace(wanted, pool=spelled_if_known("pool", wanted.pool, pools))
 
 
-def with_known_vpc(wanted: Wanted, known: Known) -> Wanted:
+def with_known_vpc(wanted: NewVm, known: Known) -> NewVm:
     """The VPC as the cloud spells it, where it was named and the cloud's own are known.
 
     A name that a GpuVpc of the cluster has is known, too: its VPC may still be made.
@@ -224,7 +209,7 @@ def spelled_if_known(option: str, word: str, known: Iterable[str]) -> str:
     return spelled(option, word, names) if word and names else word
 
 
-def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
+def _with_vpc(wanted: NewVm, known: Known) -> NewVm:
     there = known.vpcs_in(wanted.cluster)
     if wanted.vpc_ref:
         names = {item.key.name for item in known.vpcs}
@@ -240,12 +225,12 @@ def _with_vpc(wanted: Wanted, known: Known) -> Wanted:
     return wanted
 
 
-def row_of(wanted: Wanted, known: Known) -> Row | None:
+def row_of(wanted: NewVm, known: Known) -> Row | None:
     """The offer that it is; the pool that the cloud takes by itself is not known, so without one the first."""
     return next((row for row in known.rows or () if _fits(wanted)(row)), None)
 
 
-def _fits(wanted: Wanted) -> Callable[[Row], bool]:
+def _fits(wanted: NewVm) -> Callable[[Row], bool]:
     return lambda row: (
         row["configuration"] == wanted.configuration
         and row["cluster"] == wanted.cluster
@@ -253,7 +238,7 @@ def _fits(wanted: Wanted) -> Callable[[Row], bool]:
     )
 
 
-def notes(wanted: Wanted, known: Known) -> Iterator[str]:
+def notes(wanted: NewVm, known: Known) -> Iterator[str]:
     """What it will wait for, and what may be a slip."""
     fitting = [row["available"] for row in known.rows or () if _fits(wanted)(row)]
     if fitting and not any(available is not False for available in fitting):
@@ -283,13 +268,13 @@ def unknown_vpc(name: str, known: Known) -> str:
     )
 
 
-def manifest(wanted: Wanted, namespace: str | None) -> dict[str, Any]:
+def manifest(wanted: NewVm, namespace: str | None) -> dict[str, Any]:
     """The object. Without a namespace it goes where it is applied."""
     place = {"namespace": namespace} if namespace else {}
     return {"apiVersion": API_VERSION, "kind": VM, "metadata": {"name": wanted.name, **place}, "spec": spec(wanted)}
 
 
-def spec(wanted: Wanted) -> dict[str, Any]:
+def spec(wanted: NewVm) -> dict[str, Any]:
     """Its spec, in the order in which people read it."""
     image = {"operatingSystem": wanted.image, "snapshotRef": {"name": wanted.snapshot} if wanted.snapshot else None}
     fields = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import asking, creating, keyfiles, offering, prompting, show
-from gpucloud.cli.plugin.creating import Known, Wanted
+from gpucloud.cli.plugin.creating import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
-    here, wanted = cluster(at), _wanted(vm)
+    here, wanted = cluster(at), _named(vm)
     asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
     if wait_for_it and not apply and not asks:
         what = "--wait needs --apply: without it the manifest is printed and nothing is created."
@@ -35,7 +35,7 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     account, source = _ways(here, cloud)
     known = _known(here, account, source)
     wanted = creating.with_known_names(replace(wanted, account=_shown(account)), known)
-    wanted, known = (_asked if asks else _completed)(wanted, known, vm.ssh_key, source)
+    wanted, known = (_asked if asks else _completed)(wanted, known, source)
     if wanted.snapshot:
         known = replace(known, snapshots=_things(here, SNAPSHOT))
     for note in creating.notes(wanted, known):
@@ -55,46 +55,36 @@ def _shown(account: Thing | None) -> str:
     return account.key.name if account is not None and account.key.name != DEFAULT_ACCOUNT else ""
 
 
-def _wanted(vm: NewVm) -> Wanted:
-    """The VM that the options describe, but for its keys: their files are read when the names are known to be right."""
-    return Wanted(
-        name=creating.checked_name(target(vm.name)[1], VM) if vm.name else "",
-        configuration=vm.configuration,
-        cluster=vm.in_cluster,
-        pool=vm.pool,
-        vpc=vm.vpc,
-        vpc_ref=vm.vpc_ref,
-        image=vm.image,
-        snapshot=vm.snapshot,
-        disk=vm.disk,
-    )
+def _named(vm: NewVm) -> NewVm:
+    """The same, with the name alone where a kind was typed before it."""
+    return replace(vm, name=creating.checked_name(target(vm.name)[1], VM)) if vm.name else vm
 
 
-def _completed(wanted: Wanted, known: Known, files: tuple[str, ...], source: Source | PluginError) -> tuple[Wanted, Known]:
+def _completed(wanted: NewVm, known: Known, source: Source | PluginError) -> tuple[NewVm, Known]:
     """What follows from what is known, with the keys."""
     wanted = creating.placed(wanted, known)
     if wanted.vpc:
         known = _with_vpcs(wanted, known, source)
     wanted = creating.settled(wanted, known)
-    wanted = replace(wanted, ssh_keys=keyfiles.keys(files or keyfiles.usual()))
+    wanted = replace(wanted, ssh_keys=keyfiles.keys(wanted.key_files or keyfiles.usual()))
     creating.check_keys(wanted)
     return wanted, known
 
 
-def _asked(wanted: Wanted, known: Known, files: tuple[str, ...], source: Source | PluginError) -> tuple[Wanted, Known]:
+def _asked(wanted: NewVm, known: Known, source: Source | PluginError) -> tuple[NewVm, Known]:
     """The same, with what is missing from the person at the terminal. What the options name is looked at before."""
     has_cluster = bool(wanted.cluster)
     if has_cluster:
         known = _with_vpcs(wanted, known, source)
         wanted = creating.with_known_vpc(wanted, known)
-    wanted = replace(wanted, ssh_keys=keyfiles.keys(files))
+    wanted = replace(wanted, ssh_keys=keyfiles.keys(wanted.key_files))
     wanted = creating.placed(asking.place(wanted, known), known)
     if not has_cluster:
         known = _with_vpcs(wanted, known, source)
     return creating.settled(asking.rest(wanted, known), known), known
 
 
-def _with_vpcs(wanted: Wanted, known: Known, source: Source | PluginError) -> Known:
+def _with_vpcs(wanted: NewVm, known: Known, source: Source | PluginError) -> Known:
     """The same, with the VPCs of the cloud in the chosen cluster, where the VM's VPC is not a GpuVpc.
 
     They stay unknown where they cannot be listed: a user's role may allow VMs and no VPCs.
