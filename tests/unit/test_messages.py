@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gpucloud.cli.plugin.verbs.explain import explanations
+from gpucloud.cli.plugin.explanations import explanations
 from support.messages import judge
 from support.messages.__main__ import PAGE
 from support.messages.admission import refusals

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.explanations import explanations
 from gpucloud.cli.plugin.kube import client
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC
-from gpucloud.cli.plugin.verbs.explain import explanations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpucloud.cli.plugin import adopting, creating, show, unowned
+from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import command_again, complete, source_of
-from gpucloud.cli.plugin.verbs.shared import cluster
+from gpucloud.cli.plugin.targets import cluster
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:

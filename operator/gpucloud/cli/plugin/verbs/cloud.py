@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import creating, offering, show, watching
-from gpucloud.cli.plugin.console import console
+from gpucloud.cli.plugin.cloudsource import NoSourceError, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.marks import paste, plain
+from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
-from gpucloud.cli.plugin.options import SYSTEM
 from gpucloud.cli.plugin.page import table
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.sources import Source, account_of, direct, own_account
-from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
+from gpucloud.cli.plugin.sources import account_of, own_account
+from gpucloud.cli.plugin.targets import cluster, vm_key
 from gpucloud.cli.plugin.world import World
 from gpucloud.reconcile.price import is_off
 
@@ -23,10 +20,6 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.options import CloudOptions
-
-
-class NoSourceError(PluginError):
-    """There is no way to ask the cloud."""
 
 
 OFFER_COLUMNS = {
@@ -113,48 +106,9 @@ def _spelled(cluster: str, account: Thing | None) -> str:
     return creating.spelled_if_known("cluster", cluster, map(str, known) if isinstance(known, list) else ())
 
 
-def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
-    """The Secret, if it can be used, else the operator's console.
-
-    Raises:
-        NoSourceError: neither can be used; both reasons.
-        PluginError: what stands in the Secret or the options is wrong.
-    """
-    found, why = direct(here, account, cloud)
-    if found is not None:
-        return found
-    if not isinstance(here.api, KubeApi):
-        raise NoSourceError(f"{why}.", do="Give --endpoint NAME=URL, or ask your administrator for it.")
-    try:
-        return console(here, here.api, account, cloud)
-    except PluginError as error:
-        raise NoSourceError(f"the cloud cannot be asked: {why}; and {error.what}", error.code, do=error.do) from None
-
-
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:
     key = World.of((item, *here.things(item.key.namespace, (ACCOUNT,)))).account(item)
     return None if key is None else here.need(key)
-
-
-def command_again(here: Cluster, cloud: CloudOptions, *words: str) -> str:
-    """A command of the plugin that asks the cloud through the same account, endpoints and console, to paste."""
-    elsewhere = "" if cloud.operator_namespace == SYSTEM else cloud.operator_namespace
-    given = [
-        ("account", cloud.account),
-        *(("endpoint", one) for one in cloud.endpoint),
-        ("console", cloud.console_url),
-        ("operator-namespace", elsewhere),
-        ("namespace", here.namespace),
-    ]
-    options = [f"--{name}={value}" for name, value in given if value]
-    return paste(shlex.join(["kubectl", "gpucloud", *words, *options]))
-
-
-def complete(failures: tuple[str, ...], code: ExitCode) -> ExitCode:
-    """What could not be looked at outweighs what was found."""
-    for failure in failures:
-        show.tell(f"{plain(failure).rstrip('.')}.")
-    return ExitCode.FAILED if failures else code
 
 
 def _cell(value: Any) -> str:

@@ -10,7 +10,7 @@ from gpucloud.cli.plugin.creating import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, reader
+from gpucloud.cli.plugin.targets import cluster, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
@@ -122,9 +122,9 @@ def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginErr
 
 def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
     """Who answers questions about the cloud."""
-    from gpucloud.cli.plugin.verbs import cloud as verbs  # noqa: PLC0415 - as above
+    from gpucloud.cli.plugin import cloudsource  # noqa: PLC0415 - as above
 
-    return verbs.source_of(here, account, cloud)
+    return cloudsource.source_of(here, account, cloud)
 
 
 def _known(here: Cluster, account: Thing | None, source: Source | PluginError) -> Known:

@@ -1,28 +1,21 @@
-"""``doctor``: gather what the findings rest upon, through the user's own rights, and show them."""
+"""``doctor``: show what keeps things from working, and what to do about each."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import leases, marks, show
-from gpucloud.cli.plugin.advice import pasteable
+from gpucloud.cli.plugin.diagnosis import document, gather
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.findings import examine
-from gpucloud.cli.plugin.objects import KINDS
-from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.page import Line, plural
-from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, listed
-from gpucloud.kinds.meta import GROUP, VERSION
+from gpucloud.cli.plugin.targets import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.doctoring import Lease
     from gpucloud.cli.plugin.kube.access import At
 
@@ -40,35 +33,6 @@ def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: b
         show.document(document(facts, found), output)
     bad = any(finding.severity is not Severity.NOTE for finding in found)
     return ExitCode.FOUND if bad else ExitCode.OK
-
-
-def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Facts:
-    """Everything that may be seen; what may not is None, and the findings know."""
-    things, unread = listed(here, namespace)
-    discovery = here.read(f"/apis/{GROUP}/{VERSION}")
-    pods = here.operator_pods(operator_namespace)
-    served = None if discovery is None else frozenset(str(item.get("name")) for item in discovery.get("resources") or ())
-    return Facts(
-        now=datetime.now(UTC),
-        namespace=namespace,
-        who=here.whoami(),
-        kinds=served,
-        definitions=_definitions(here),
-        rights={right: here.may(right, namespace or "") for right in WANTED_RIGHTS},
-        operator_namespace=operator_namespace,
-        leases=leases.leases(here, operator_namespace),
-        things=things,
-        unread={plural: str(error) for plural, error in unread.items()},
-        watched=watched(pods or ()),
-        pods=None if pods is None else tuple(str(pod["metadata"]["name"]) for pod in pods),
-        namespaces=here.other_namespaces(namespace) if namespace is not None and not things else None,
-    )
-
-
-def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    read = {kind.plural: here.read(f"{path}/{kind.plural}.{GROUP}") for kind in KINDS.values()}
-    return {plural: definition for plural, definition in read.items() if definition is not None}
 
 
 def _lines(facts: Facts, found: tuple[Finding, ...]) -> list[Line]:
@@ -119,33 +83,3 @@ def _about(same: list[Finding]) -> str:
             by_namespace.setdefault(finding.key.namespace, []).append(str(finding.key))
     named = "; ".join(f"{', '.join(names)} in {namespace}" for namespace, names in by_namespace.items())
     return f"{named}: " if named else ""
-
-
-def document(facts: Facts, found: tuple[Finding, ...]) -> dict[str, Any]:
-    """The same for programs."""
-    return {
-        "namespace": facts.namespace,
-        "user": facts.who or None,
-        "objects": len(facts.things),
-        "leases": [
-            {
-                "name": lease.name,
-                "holder": lease.holder,
-                "renewedAt": lease.renewed.isoformat() if lease.renewed else None,
-                "version": lease.version or None,
-                "isPod": None if facts.pods is None else leases.is_a_pod(lease, facts.pods),
-            }
-            for lease in facts.leases or ()
-        ],
-        "rights": [{"verb": right.verb, "resource": right.resource, "allowed": may} for right, may in facts.rights.items()],
-        "findings": [
-            {
-                "severity": finding.severity.value,
-                "check": finding.check,
-                "object": None if finding.key is None else asdict(finding.key),
-                "message": finding.message,
-                "advice": pasteable(finding.advice),
-            }
-            for finding in found
-        ],
-    }

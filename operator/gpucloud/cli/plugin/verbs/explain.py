@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import marks, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
+from gpucloud.cli.plugin.explanations import explanations, without_markdown
 from gpucloud.cli.plugin.page import Line, table
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import MEANINGS, Standing
 from gpucloud.cli.plugin.text import clean
-from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.kinds.explained.conditions import CONDITIONS
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from gpucloud.cli.plugin.explanations import Explanation
     from gpucloud.cli.plugin.kube.access import At
-
-_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)")  # of the page docs/reference/status.md
-
-
-class Explanation(TypedDict):
-    """A reason as programs read it: the texts without Markdown, a link as the name of its page."""
-
-    reason: str
-    conditions: str
-    meaning: str
-    whatToDo: str
 
 
 def explain(_at: At, *, reason: str | None, output: Output) -> int:
@@ -53,23 +43,6 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
     return ExitCode.OK
 
 
-def explanations() -> Mapping[str, Explanation]:
-    """Every reason, in the order of the page."""
-    return {
-        row.reason.value: {
-            "reason": row.reason.value,
-            "conditions": _plain(row.conditions),
-            "meaning": _plain(row.meaning),
-            "whatToDo": _plain(row.what_to_do),
-        }
-        for row in EXPLAINED
-    }
-
-
-def _plain(cell: str) -> str:
-    return _LINK.sub(r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
-
-
 def _standings() -> Mapping[str, Explanation]:
     """The words by which ``status`` says how an object stands; one of them stands alone where there is no reason yet."""
     look = "See its reason and message: kubectl gpucloud status. More of a reason: kubectl gpucloud explain REASON."
@@ -91,7 +64,7 @@ def _condition_types() -> Mapping[str, Explanation]:
         row.type.value: {
             "reason": row.type.value,
             "conditions": f"a condition itself, present {row.present.replace('`', '')}",
-            "meaning": _plain(row.meaning),
+            "meaning": without_markdown(row.meaning),
             "whatToDo": "The reason beside it says more: kubectl gpucloud explain REASON",
         }
         for row in CONDITIONS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show, unowned
+from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.leftover import lines
 from gpucloud.cli.plugin.marks import paste
@@ -13,8 +14,7 @@ from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
-from gpucloud.cli.plugin.verbs.cloud import command_again, complete, source_of
-from gpucloud.cli.plugin.verbs.shared import cluster
+from gpucloud.cli.plugin.targets import cluster
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError,
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, listed, reader
+from gpucloud.cli.plugin.targets import cluster, keys_of, listed, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import look_seconds, wait
 from gpucloud.cli.plugin.world import World, causes

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import gpucloud
 from gpucloud.cli.plugin import overview
+from gpucloud.cli.plugin.diagnosis import document, gather
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.findings import examine
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.reporting import archive, of_event, of_object, of_pod
-from gpucloud.cli.plugin.verbs.doctor import document, gather
-from gpucloud.cli.plugin.verbs.shared import cluster
-from gpucloud.cli.plugin.verbs.version import of_cluster
+from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.plugin.versions import of_cluster
 from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import GROUP
 

@@ -11,7 +11,7 @@ from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
 from gpucloud.cli.plugin.reasons import NOT_BY_A_RETRY
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.standing import Standing, reason, standing
-from gpucloud.cli.plugin.verbs.shared import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
+from gpucloud.cli.plugin.targets import cluster, keys_of, mind_pause, reader, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.choices import DeletionPolicy

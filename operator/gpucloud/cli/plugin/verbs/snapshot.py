@@ -9,7 +9,7 @@ from gpucloud.cli.plugin.creating import checked_name
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, Key, target
 from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.verbs.shared import cluster, kept, mind_pause, reader
+from gpucloud.cli.plugin.targets import cluster, kept, mind_pause, reader
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import wait
 from gpucloud.kinds.names import OWN_ACCOUNT

@@ -12,7 +12,7 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.options import environment
 from gpucloud.cli.plugin.standing import Standing, message, standing
-from gpucloud.cli.plugin.verbs.shared import cluster, vm_key
+from gpucloud.cli.plugin.targets import cluster, vm_key
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At

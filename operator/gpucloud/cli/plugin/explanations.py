@@ -1,0 +1,40 @@
+"""What every reason means, and what to do, as text: for ``explain``, completion, and programs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypedDict
+
+from gpucloud.kinds.explained import EXPLAINED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)")  # of the page docs/reference/status.md
+
+
+class Explanation(TypedDict):
+    """A reason as programs read it: the texts without Markdown, a link as the name of its page."""
+
+    reason: str
+    conditions: str
+    meaning: str
+    whatToDo: str
+
+
+def explanations() -> Mapping[str, Explanation]:
+    """Every reason, in the order of the page."""
+    return {
+        row.reason.value: {
+            "reason": row.reason.value,
+            "conditions": without_markdown(row.conditions),
+            "meaning": without_markdown(row.meaning),
+            "whatToDo": without_markdown(row.what_to_do),
+        }
+        for row in EXPLAINED
+    }
+
+
+def without_markdown(cell: str) -> str:
+    """The text of a cell of the page, a link as the name of its page."""
+    return _LINK.sub(r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
