@@ -52,7 +52,7 @@ _VMS = Parameter(
 
 def _status(summary: str, *examples: str) -> Verb:
     return Verb(
-        module="reading",
+        module="status",
         function="status",
         summary=summary,
         about="All GPU cloud objects of a namespace as a tree: account, VPC, VM, snapshot. Above it stand the root causes: the "
@@ -156,7 +156,7 @@ VERBS: dict[str, Verb] = {
     ),
     "tree": _status("The same as status.", "tree", "tree -n team"),
     "wait": Verb(
-        module="reading",
+        module="wait",
         function="wait_for",
         summary="Wait until objects are ready, or gone; stop at once when one of them is Stalled.",
         about="Progress is shown on standard error, the outcome of each object on standard output. The exit code is 0 when all "

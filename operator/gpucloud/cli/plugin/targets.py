@@ -10,10 +10,9 @@ from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import KINDS, Key, Thing, target
-from gpucloud.cli.plugin.verdicts import awaited_account
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from gpucloud.cli.plugin.kube.access import At
     from gpucloud.cli.plugin.rights import Right
@@ -99,24 +98,3 @@ def listed(here: Cluster, namespace: str | None, selector: str = "") -> tuple[tu
         except PluginError as error:
             unread[kind.plural] = error
     return tuple(found), unread
-
-
-def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
-    """These objects as they are now: one read for one, else one list a kind, of which none is left out."""
-    if len(keys) == 1:
-        return {keys[0]: here.find(keys[0])}
-    kinds = sorted({key.kind for key in keys})
-    found = {item.key: item for kind in kinds for item in here.things(here.namespace, (kind,))}
-    return {key: found.get(key) for key in keys}
-
-
-def look_further(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
-    """The same, and the accounts that any of them waits for, as far as they may be read: whether a person must see to one."""
-    found = look(here, keys)
-    accounts = {account for item in found.values() if item is not None and (account := awaited_account(item)) is not None}
-    return {**{key: here.glimpse(key) for key in sorted(accounts.difference(found))}, **found}
-
-
-def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[float], Mapping[Key, Thing | None]]:
-    """A function that reads these objects anew each time, within so many seconds, and the accounts that they wait for."""
-    return lambda seconds: look_further(here.within(seconds), keys)

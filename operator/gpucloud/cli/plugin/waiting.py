@@ -24,6 +24,7 @@ from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, awaited_account
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.objects import Key, Thing
     from gpucloud.cli.plugin.verdicts import Aim
 
@@ -142,3 +143,24 @@ def _view() -> Any:
     from gpucloud.cli.plugin.lively import Lively  # noqa: PLC0415 - it loads rich, for a terminal only
 
     return Lively()
+
+
+def look(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
+    """These objects as they are now: one read for one, else one list a kind, of which none is left out."""
+    if len(keys) == 1:
+        return {keys[0]: here.find(keys[0])}
+    kinds = sorted({key.kind for key in keys})
+    found = {item.key: item for kind in kinds for item in here.things(here.namespace, (kind,))}
+    return {key: found.get(key) for key in keys}
+
+
+def look_further(here: Cluster, keys: tuple[Key, ...]) -> Mapping[Key, Thing | None]:
+    """The same, and the accounts that any of them waits for, as far as they may be read: whether a person must see to one."""
+    found = look(here, keys)
+    accounts = {account for item in found.values() if item is not None and (account := awaited_account(item)) is not None}
+    return {**{key: here.glimpse(key) for key in sorted(accounts.difference(found))}, **found}
+
+
+def reader(here: Cluster, keys: tuple[Key, ...]) -> Callable[[float], Mapping[Key, Thing | None]]:
+    """A function that reads these objects anew each time, within so many seconds, and the accounts that they wait for."""
+    return lambda seconds: look_further(here.within(seconds), keys)

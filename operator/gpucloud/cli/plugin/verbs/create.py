@@ -10,9 +10,9 @@ from gpucloud.cli.plugin.creating import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.targets import cluster, reader
+from gpucloud.cli.plugin.targets import cluster
 from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import wait
+from gpucloud.cli.plugin.waiting import reader, wait
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:

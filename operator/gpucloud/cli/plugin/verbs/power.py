@@ -8,9 +8,9 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import VM
 from gpucloud.cli.plugin.rights import right_to
 from gpucloud.cli.plugin.standing import Standing, standing
-from gpucloud.cli.plugin.targets import cluster, kept, mind_pause, reader, request_time, warn_of_keepers
+from gpucloud.cli.plugin.targets import cluster, kept, mind_pause, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
-from gpucloud.cli.plugin.waiting import wait
+from gpucloud.cli.plugin.waiting import reader, wait
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.meta import Annotation
 

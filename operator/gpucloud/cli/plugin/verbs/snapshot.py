@@ -9,9 +9,9 @@ from gpucloud.cli.plugin.creating import checked_name
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, Key, target
 from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.targets import cluster, kept, mind_pause, reader
+from gpucloud.cli.plugin.targets import cluster, kept, mind_pause
 from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import wait
+from gpucloud.cli.plugin.waiting import reader, wait
 from gpucloud.kinds.names import OWN_ACCOUNT
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Verbs that only look: ``status`` (also ``tree``) and ``wait``."""
+"""``status``, also ``tree``: all objects of a namespace, what is wrong first, and who waits for whom."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError,
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.show import Output
-from gpucloud.cli.plugin.targets import cluster, keys_of, listed, reader
-from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import look_seconds, wait
+from gpucloud.cli.plugin.targets import cluster, keys_of, listed
 from gpucloud.cli.plugin.world import World, causes
 
 if TYPE_CHECKING:
@@ -136,23 +134,3 @@ def _events(here: Cluster, item: Thing) -> tuple[Event, ...]:
     except PluginError as error:
         show.tell(str(error))
         return ()
-
-
-def wait_for(at: At, *, objects: tuple[str, ...], goal: str, timeout: float) -> int:
-    """Wait until all are ready, or gone."""
-    here = cluster(at)
-    keys = keys_of(here, objects)
-    kinds = sorted({key.kind for key in keys})
-    here = here.needing(*(rights.right_to("get" if len(keys) == 1 else "list", kind) for kind in kinds))
-    read = reader(here, keys)
-    seen = read(look_seconds(timeout))
-    found = {key: seen[key] for key in keys}
-    if goal == Goal.READY:
-        for key in keys:
-            if found[key] is None:
-                here.need(key)
-    elif not any(found.values()):  # a slip in the namespace must not read as gone: what was meant may live, and cost money
-        here.within(look_seconds(timeout)).check_namespace(here.namespace)
-    uids = {key: "" if item is None else item.uid for key, item in found.items()}
-    suggested = {key: f".{asked}" for key, item in found.items() if item is None and (asked := here.suggested(key))}
-    return wait(read, Aim(Goal(goal), uids), timeout, suggested)
