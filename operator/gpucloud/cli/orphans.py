@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from gpucloud import flags
 from gpucloud.cli import variables, yamltext
 from gpucloud.cli.choices import one_of
-from gpucloud.cli.plugin import show as screen
-from gpucloud.cli.plugin.leftover import leftover, lines
-from gpucloud.cli.plugin.page import Line, plural
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.page import Line, plural
+from gpucloud.cli.unclaimed import leftover, lines
 from gpucloud.cloud.errors import one_line
 from gpucloud.reconcile.price import is_billed_state
 from gpucloud.settings import SettingsError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from gpucloud.cli.operations.orphans import Found, Report
-    from gpucloud.cli.plugin.leftover import Leftover
+    from gpucloud.cli.unclaimed import Leftover
     from gpucloud.settings import Settings
 
 FLAGS = ("endpoint", "namespace", "install_tag", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds")
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 def tell(words: str) -> None:
     """Say on a terminal what is waited for. Elsewhere standard error has failures only."""
     if sys.stderr.isatty():
-        screen.lines([Line(f"gpucloud orphans: {words} …", hang="  ")], sys.stderr)
+        printing.lines([Line(f"gpucloud orphans: {words} …", hang="  ")], sys.stderr)
 
 
 def _chosen(args: argparse.Namespace) -> Settings:
@@ -98,14 +98,14 @@ def show(report: Report, form: str) -> int:
     """Print the report, its failures to standard error, and answer the exit code."""
     left = [_leftover(item) for item in report.orphans]
     if form == "table" and report.accounts:  # else nothing was looked at
-        screen.lines(_page(left, report.tag))
+        printing.lines(_page(left, report.tag))
     elif form == "table":
         print("Nothing was looked at, so there may be orphans.")
     else:
         document = as_document(report, left)
         print(json.dumps(document, indent=2) if form == "json" else yamltext.text_of(document))
     failures = [f"gpucloud orphans: account {account}: {one_line(why)}" for account, why in report.failures]
-    screen.lines([Line(words, hang="  ") for words in failures], sys.stderr)
+    printing.lines([Line(words, hang="  ") for words in failures], sys.stderr)
     if not report.accounts and not report.failures:
         print(
             "gpucloud orphans: no credential for the cloud was found: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the "

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 OWN_ACCOUNT = "(operator)"  # no object can bear this name, so status.account is never mistaken for one
 DEFAULT_ACCOUNT = "default"
+ACCOUNT, VPC, VM, SNAPSHOT, HOST = "GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot", "GpuHost"
 
 
 class KindNames(NamedTuple):
@@ -20,9 +21,9 @@ class KindNames(NamedTuple):
 
 # In the order of their references: an object refers to objects of the kinds before its own.
 KINDS = (
-    KindNames("GpuCloudAccount", "gpucloudaccounts", "gca", ("tenant",), ("endpoint",)),
-    KindNames("GpuVpc", "gpuvpcs", "gvpc", ("name", "ipRange"), ("cluster", "vpcId")),
-    KindNames("GpuVM", "gpuvms", "gvm", ("state", "ip"), ("cluster", "vpc", "vmId", "privateIp", "image")),
-    KindNames("GpuSnapshot", "gpusnapshots", "gsnap", ("rootDiskSize",), ("cluster", "snapshotId")),
-    KindNames("GpuHost", "gpuhosts", "ghost", ("provisioningState", "publicIp"), ("cluster", "hostId", "nodeType", "image")),
+    KindNames(ACCOUNT, "gpucloudaccounts", "gca", ("tenant",), ("endpoint",)),
+    KindNames(VPC, "gpuvpcs", "gvpc", ("name", "ipRange"), ("cluster", "vpcId")),
+    KindNames(VM, "gpuvms", "gvm", ("state", "ip"), ("cluster", "vpc", "vmId", "privateIp", "image")),
+    KindNames(SNAPSHOT, "gpusnapshots", "gsnap", ("rootDiskSize",), ("cluster", "snapshotId")),
+    KindNames(HOST, "gpuhosts", "ghost", ("provisioningState", "publicIp"), ("cluster", "hostId", "nodeType", "image")),
 )

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import show
+from gpucloud.cli.terminal import printing
 
 # Plain scalars that go-yaml, YAML 1.1 or YAML 1.2 read as a number, a boolean, a time or nothing.
 AMBIGUOUS = [
@@ -15,7 +15,7 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize("word", AMBIGUOUS)
 def test_a_string_that_could_be_something_else_is_quoted(capsys, word):
-    show.document({"name": word, word: ["x", word]}, show.Output.YAML)
+    printing.document({"name": word, word: ["x", word]}, printing.Output.YAML)
     text = capsys.readouterr().out
     assert text.count(f"'{word}'") == 3, text
     assert yaml.safe_load(text) == {"name": word, word: ["x", word]}
@@ -27,18 +27,18 @@ ODD = ["a: b", "1: b", "x #y", "two\nlines", "1\n2\n", "tab\there", "\x1b[31mred
 
 @pytest.mark.parametrize("word", TEXT)
 def test_other_text_stays_as_people_write_it(capsys, word):
-    show.documents([{"name": word}])
+    printing.documents([{"name": word}])
     assert capsys.readouterr().out == f"name: {word}\n"
 
 
 def test_numbers_booleans_and_nothing_stay_what_they_are(capsys):
-    show.document({"disk": 100, "isDefault": False, "price": 2.5, "vpc": None}, show.Output.YAML)
+    printing.document({"disk": 100, "isDefault": False, "price": 2.5, "vpc": None}, printing.Output.YAML)
     assert capsys.readouterr().out == "disk: 100\nisDefault: false\nprice: 2.5\nvpc: null\n"
 
 
 @pytest.mark.parametrize("text", ODD)
 def test_whatever_a_string_holds_comes_back(capsys, text):
-    show.document({"log": text}, show.Output.YAML)
+    printing.document({"log": text}, printing.Output.YAML)
     assert yaml.safe_load(capsys.readouterr().out) == {"log": text}
 
 
@@ -56,7 +56,7 @@ def test_whatever_a_string_holds_comes_back(capsys, text):
 )
 def test_what_a_terminal_does_not_show_is_escaped(capsys, char, why):
     for text in (f"lab{char}x", char, f"é{char} \\ \"q\" 'p'"):
-        show.documents([{"name": text, text: 1}])
+        printing.documents([{"name": text, text: 1}])
         out = capsys.readouterr().out
         assert char not in out, why
         assert yaml.safe_load(out) == {"name": text, text: 1}

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin import advice, entry, marks
+from gpucloud.cli.plugin import advice, entry
 from gpucloud.cli.plugin.commands import VERBS
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.marks import mention, paste, read
 from gpucloud.cli.plugin.objects import Key
 from gpucloud.cli.plugin.options import CLUSTER
-from gpucloud.cli.plugin.page import Line, wrapped
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.marks import mention, paste, read
+from gpucloud.cli.terminal.page import Line, wrapped
 from gpucloud.reconcile.text import quoted
 from support.pluginworld import a_body
 
@@ -73,7 +74,7 @@ TEXTS = [
 @pytest.mark.parametrize(("at", "text", "shown", "why"), TEXTS, ids=[row[3] for row in TEXTS])
 def test_a_command_has_the_options_that_were_given(at, text, shown, why):
     advice.remember(at)
-    assert advice.pasteable(text) == (marks.plain(text) if shown is None else shown), why
+    assert marks.pasteable(text) == (marks.plain(text) if shown is None else shown), why
 
 
 def test_a_command_for_an_object_names_it_and_its_namespace():
@@ -230,4 +231,4 @@ def test_a_command_in_the_tree_stands_below_its_sentence():
 )
 def test_only_a_command_that_gives_a_right_is_for_somebody_else(command, user):
     advice.remember(At(context="prod", as_user="ann"))
-    assert advice.pasteable(paste(f"kubectl {command}")) == f"kubectl create --context=prod{user} {command[7:]}"
+    assert marks.pasteable(paste(f"kubectl {command}")) == f"kubectl create --context=prod{user} {command[7:]}"

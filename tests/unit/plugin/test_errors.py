@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cli.plugin import advice, entry
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.marks import paste
+from gpucloud.cli.terminal.marks import paste
 from support.pluginworld import a_body
 
 CAN_I = paste("kubectl auth can-i get gpuvms --namespace=team")

@@ -8,8 +8,8 @@ import pytest
 
 from gpucloud.cli.plugin import findings
 from gpucloud.cli.plugin.doctoring import Facts, Lease, Severity
-from gpucloud.cli.plugin.marks import plain
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
+from gpucloud.cli.terminal.marks import plain
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from support.pluginworld import a_snapshot, a_vm, a_vpc, an_account

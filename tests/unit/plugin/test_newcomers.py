@@ -4,8 +4,8 @@ import pytest
 
 from gpucloud.cli.plugin import advice
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.verbs import cloud
+from gpucloud.cli.terminal.marks import paste
 from support.pluginworld import a_body
 
 STATUS = {"vmId": "train-1", "vpc": "acme", "cluster": "Msc1", "state": "ONLINE"}

@@ -8,9 +8,9 @@ from gpucloud.cli.plugin import waiting, watching
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import Answer
 from gpucloud.cli.plugin.objects import Key
-from gpucloud.cli.plugin.page import Line
 from gpucloud.cli.plugin.sources import Direct
 from gpucloud.cli.plugin.verdicts import Aim, Goal
+from gpucloud.cli.terminal.page import Line
 from gpucloud.cloud.options import ApiKey
 from gpucloud.flags import load
 from support.fakeapiserver import PREFIX

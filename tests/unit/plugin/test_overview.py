@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gpucloud.cli.plugin import overview
 from gpucloud.cli.plugin.objects import Event, Key, thing
-from gpucloud.cli.plugin.page import Line, table, wrapped
 from gpucloud.cli.plugin.standing import message
 from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.terminal.page import Line, table, wrapped
 from gpucloud.kinds.common import FIRST_CONDITION
 from gpucloud.reconcile.ownership import record_id
 from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account

@@ -4,9 +4,9 @@ import pytest
 
 from gpucloud.cli.plugin.cloudsource import command_again
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.marks import plain
 from gpucloud.cli.plugin.options import SYSTEM, CloudOptions
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.terminal.marks import plain
 from support.pluginworld import a_body
 
 LIST = "/apis/gpucloud.dev/v1alpha1/namespaces/team/"

@@ -6,7 +6,8 @@ from copy import deepcopy
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import entry, show
+from gpucloud.cli.plugin import entry
+from gpucloud.cli.terminal import printing
 from support.fakeapiserver import PLURALS, PREFIX
 from support.pluginworld import a_body
 
@@ -106,7 +107,7 @@ def test_no_text_of_others_steers_the_terminal(api, plugin, words):
 
 def test_json_with_such_text_is_what_it_was(capsys):
     found = {"a": f'{STEERS}\U000e0001\\"ü🙂'}
-    show.document(found, show.Output.JSON)
+    printing.document(found, printing.Output.JSON)
     assert json.loads(capsys.readouterr().out) == found
 
 

@@ -13,14 +13,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.cli.plugin import overview, show, watching
+from gpucloud.cli.plugin import overview, watching
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.access import RefusedError
-from gpucloud.cli.plugin.marks import paste
-from gpucloud.cli.plugin.page import Line, wrapped
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cli.plugin.world import World
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import Line, wrapped
 from support.pluginworld import a_body, a_vm, a_vpc, an_account
 
 STATUS = {
@@ -107,13 +108,15 @@ def terminal(monkeypatch):
 
 def test_a_terminal_is_drawn_over_from_its_first_line(terminal):
     stream, written = terminal
-    show.screen([Line("one"), Line("two")], stream)
+    printing.screen([Line("one"), Line("two")], stream)
     assert written() == "\x1b[Hone\x1b[K\ntwo\x1b[K\n\x1b[J"
 
 
 def test_a_command_that_the_terminal_wraps_counts_as_several_lines(terminal):
     stream, written = terminal
-    show.screen([Line(text) for text in ("one", f"Try: {paste('kubectl gpucloud retry ' + 'x' * 40)}", "two", "three")], stream)
+    printing.screen(
+        [Line(text) for text in ("one", f"Try: {paste('kubectl gpucloud retry ' + 'x' * 40)}", "two", "three")], stream
+    )
     lines = written().replace("\x1b[K", "").splitlines()
     assert lines[:2] == ["\x1b[Hone", "Try:"]
     assert lines[2] == "3 more lines: enlarge the terminal, or name objects.", "the command would take three of the five"
@@ -121,7 +124,7 @@ def test_a_command_that_the_terminal_wraps_counts_as_several_lines(terminal):
 
 def test_a_page_that_is_too_long_says_how_much_is_left_out(terminal):
     stream, written = terminal
-    show.screen([Line(f"line {number}") for number in range(6)], stream)
+    printing.screen([Line(f"line {number}") for number in range(6)], stream)
     lines = written().replace("\x1b[K", "").splitlines()
     assert lines[:3] == ["\x1b[Hline 0", "line 1", "line 2"]
     assert lines[3].startswith("3 more lines")
@@ -130,9 +133,9 @@ def test_a_page_that_is_too_long_says_how_much_is_left_out(terminal):
 
 def test_the_terminal_is_given_back_after_ctrl_c(terminal):
     stream, written = terminal
-    with pytest.raises(KeyboardInterrupt), show.full_screen(stream):
+    with pytest.raises(KeyboardInterrupt), printing.full_screen(stream):
         raise KeyboardInterrupt
-    assert written() == show.ENTER + show.LEAVE
+    assert written() == printing.ENTER + printing.LEAVE
 
 
 def test_a_watch_in_a_pipe_shows_a_change_and_ends_by_ctrl_c(api, tmp_path):

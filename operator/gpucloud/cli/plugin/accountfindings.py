@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.doctoring import Finding, Severity
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, VM
-from gpucloud.cli.plugin.page import followed_by
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
-from gpucloud.cli.plugin.text import few
 from gpucloud.cli.plugin.world import World
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import followed_by
+from gpucloud.cli.terminal.text import few
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.price import in_cloud
 

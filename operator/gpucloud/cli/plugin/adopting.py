@@ -22,7 +22,7 @@ from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gpucloud.cli.plugin.leftover import CloudRecord, Leftover
+    from gpucloud.cli.unclaimed import CloudRecord, Leftover
     from gpucloud.cloud.models import SnapshotRecord
 
     Found = tuple[Leftover, CloudRecord]

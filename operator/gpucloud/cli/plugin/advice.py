@@ -7,52 +7,25 @@ current context names. What of a text is a command, ``marks`` says.
 from __future__ import annotations
 
 import shlex
-from contextvars import ContextVar
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import marks
+from gpucloud.cli.terminal import marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.page import Line
 
 KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "explain", "get", "label", "patch", "wait")
 GRANTED = ("role", "rolebinding", "clusterrole", "clusterrolebinding")  # created by an administrator for whom ``--as`` names
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _NAMESPACED = ("--namespace", "-n", "--all-namespaces", "-A")
-_AT: ContextVar[At | None] = ContextVar("at", default=None)
 
 
 def remember(at: At) -> None:
     """From now on commands are printed with these options."""
-    _AT.set(at)
+    marks.show_commands_by(lambda command: _with_options(at, command))
 
 
-def pasteable(text: str) -> str:
-    """Return a text without marks, and with the options that were given in each of its commands."""
-    return marks.plain(_with_options(text))
-
-
-def pasteable_pieces(text: str) -> Iterator[str]:
-    """Yield the sentences of such a text, and each line of commands in it."""
-    for piece in marks.pieces(_with_options(text)):
-        yield marks.plain(piece.text).strip()
-
-
-def pasteable_lines(lines: Iterable[Line]) -> Iterator[Line]:
-    """Return lines, still with marks, of which the same is true."""
-    return (replace(line, text=_with_options(line.text)) for line in lines)
-
-
-def _with_options(text: str) -> str:
-    at = _AT.get()
-    return text if at is None else marks.changed(text, lambda command: _with_options_of(at, command))
-
-
-def _with_options_of(at: At, command: str) -> str:
+def _with_options(at: At, command: str) -> str:
     """Return a command with the options that were given.
 
     The namespace is added to our own verbs only, where the command names none: kubectl's commands that need one have it.

@@ -9,7 +9,7 @@ from gpucloud.cli.plugin import creating, keyfiles, offering, prompting, show
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.naming import refusal
 from gpucloud.cli.plugin.objects import VM
-from gpucloud.cli.plugin.page import Line, table
+from gpucloud.cli.terminal.page import Line, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,9 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.marks import paste, plain
 from gpucloud.cli.plugin.options import SYSTEM
 from gpucloud.cli.plugin.sources import direct
+from gpucloud.cli.terminal.marks import paste, plain
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster

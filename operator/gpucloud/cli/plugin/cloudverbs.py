@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.grammar import Parameter, Verb
-from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.terminal.printing import Output
 
 CLOUD_VERBS: dict[str, Verb] = {
     "logs": Verb(

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gpucloud.cli.plugin import lost, marks, refusals, show
+from gpucloud.cli.plugin import lost, refusals, show
 from gpucloud.cli.plugin.errors import REQUESTED, NotServedError, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import FIELD_MANAGER, RefusedError
 from gpucloud.cli.plugin.kube.answers import items, the_object, unreadable
 from gpucloud.cli.plugin.objects import KINDS, Event, Key, Thing, moment, thing
 from gpucloud.cli.plugin.rights import Right, in_words, right_to
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds.meta import API_VERSION, GROUP, PART_OF, VERSION
 from gpucloud.spelling import nearest, question
 

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ValidationError
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.kube.access import Answer, ConfigError, RefusedError, is_transient
 from gpucloud.cli.plugin.kube.answers import document
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
-from gpucloud.cli.plugin.text import cause, clean
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.text import cause, clean
 from gpucloud.engine.manager import reads
 from gpucloud.reconcile.naming import same_cluster
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import naming
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
+from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.meta import API_VERSION
 from gpucloud.spelling import nearest, question
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import leases
-from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.doctoring import Facts, Finding
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.targets import listed
+from gpucloud.cli.terminal.marks import pasteable
 from gpucloud.kinds.meta import GROUP, VERSION
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpucloud.cli import variables
-from gpucloud.cli.plugin import advice, marks, parsing
+from gpucloud.cli.plugin import advice, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.options import CLUSTER
-from gpucloud.cli.plugin.text import clean, printable
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.text import clean, printable
 from gpucloud.cli.variables import DEBUG
 from gpucloud.spelling import suggestion
 
@@ -131,6 +132,6 @@ def _help(program: str = NAME, verb: Verb | None = None) -> int:
 
 def _failed(error: PluginError) -> int:
     """Tell what is the case; then, on lines of their own, what to do and each command to paste."""
-    for line in (*advice.pasteable_pieces(f"{NAME}: {error.what}"), *advice.pasteable_pieces(error.do)):
+    for line in (*marks.pasteable_pieces(f"{NAME}: {error.what}"), *marks.pasteable_pieces(error.do)):
         print(printable(line), file=sys.stderr)
     return error.code.value

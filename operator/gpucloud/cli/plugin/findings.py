@@ -10,13 +10,13 @@ from gpucloud.cli.plugin import accountfindings, operatorfindings, rights
 from gpucloud.cli.plugin.crdfields import fields_of
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.effects import EFFECTS
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import SNAPSHOT
-from gpucloud.cli.plugin.page import followed_by
 from gpucloud.cli.plugin.rights import Right
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
-from gpucloud.cli.plugin.text import ago, few
 from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import followed_by
+from gpucloud.cli.terminal.text import ago, few
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
 from gpucloud.kinds.meta import APPLY_CRDS, FINAL_SNAPSHOT_OF, GROUP, VERSION, Annotation, ConditionType, Reason

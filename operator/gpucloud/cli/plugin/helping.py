@@ -6,8 +6,8 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin.marks import read
-from gpucloud.cli.plugin.page import Line, wrapped
+from gpucloud.cli.terminal.marks import read
+from gpucloud.cli.terminal.page import Line, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from gpucloud.cli.plugin.doctoring import Lease
 from gpucloud.cli.plugin.objects import moment
-from gpucloud.cli.plugin.text import ago, clean
+from gpucloud.cli.terminal.text import ago, clean
 from gpucloud.kinds.meta import PART_OF, VERSION_MARK
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from gpucloud.cli.plugin.page import STYLES
+from gpucloud.cli.plugin.standing import STYLES
 from gpucloud.cli.plugin.verdicts import Outcome, Verdict
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds import names
+from gpucloud.kinds.names import ACCOUNT, HOST, SNAPSHOT, VM, VPC
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.spelling import suggestion
 
@@ -51,7 +52,6 @@ class Kind:
         return self.name
 
 
-ACCOUNT, VPC, VM, SNAPSHOT, HOST = "GpuCloudAccount", "GpuVpc", "GpuVM", "GpuSnapshot", "GpuHost"
 KINDS = {item.kind: Kind(item.kind, item.plural, item.short) for item in names.KINDS}
 
 

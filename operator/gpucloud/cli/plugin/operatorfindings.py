@@ -10,7 +10,7 @@ from gpucloud.cli.plugin.doctoring import Finding, Severity
 from gpucloud.cli.plugin.leases import is_led
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, moment
 from gpucloud.cli.plugin.standing import Standing, reason, standing
-from gpucloud.cli.plugin.text import ago, few
+from gpucloud.cli.terminal.text import ago, few
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile.text import MAX_TEXT
 from gpucloud.spelling import nearest, question

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gpucloud.cli import variables
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.grammar import Group, Parameter
-from gpucloud.cli.plugin.show import Output
+from gpucloud.cli.terminal.printing import Output
 
 if TYPE_CHECKING:
     from collections.abc import Callable

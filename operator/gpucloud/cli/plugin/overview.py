@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import marks
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
-from gpucloud.cli.plugin.page import STYLES, Line, plural
 from gpucloud.cli.plugin.reasons import READY_AND_CALLS, SAYS_WHAT_IS_MISSING
-from gpucloud.cli.plugin.standing import Standing, is_unread, message, pause_message, reason, standing
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.plugin.standing import STYLES, Standing, is_unread, message, pause_message, reason, standing
 from gpucloud.cli.plugin.world import causes
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.page import Line, plural
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds import names
 from gpucloud.kinds.meta import ConditionType, Reason, rfc3339
 from gpucloud.reconcile.price import accrued, dollars, in_cloud, is_failed, is_off, may_be_billed, shown

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gpucloud.cli.plugin.page import Line
+    from gpucloud.cli.terminal.page import Line
 
 UNREADABLE = "the answer has characters that cannot be read or shown: type it again."
 
@@ -64,7 +65,7 @@ def _read() -> str:
 
 def choose(title: str, shown: Iterable[Line], values: Sequence[str]) -> int:
     """The place of one of several, numbered from 1; the first is the default. ``shown`` is what stands above the question."""
-    show.lines(shown, sys.stderr)
+    printing.lines(shown, sys.stderr)
     while True:
         answer = ask(title, "1")
         if answer in values:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import lost, marks, rights
+from gpucloud.cli.plugin import lost, rights
 from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError, TransientError
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds.meta import APPLY_CRDS
 
 if TYPE_CHECKING:

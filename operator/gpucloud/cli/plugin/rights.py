@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import PluginError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
+from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import marks
+from gpucloud.cli.terminal import marks
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile import pause
 
@@ -31,6 +31,14 @@ MEANINGS = {
     Standing.DELETING: "It is being deleted.",
     Standing.WORKING: "The operator is at work on it, or waits for something that needs no person.",
     Standing.READY: "It is as the spec asks.",
+}
+STYLES = {
+    Standing.STALLED: "bold red",
+    Standing.UNKNOWN: "yellow",
+    Standing.UNSEEN: "yellow",
+    Standing.DELETING: "magenta",
+    Standing.WORKING: "cyan",
+    Standing.READY: "green",
 }
 URGENCY = {standing: place for place, standing in enumerate(Standing)}
 

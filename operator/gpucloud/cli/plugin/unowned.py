@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.leftover import leftover
 from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
+from gpucloud.cli.unclaimed import leftover
 from gpucloud.cloud.models import HostRecord, VmRecord, VpcRecord
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.orphans import scan
@@ -19,8 +19,8 @@ from gpucloud.reconcile.orphans import orphans as without_object
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gpucloud.cli.plugin.leftover import CloudRecord, Leftover
     from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.unclaimed import CloudRecord, Leftover
     from gpucloud.engine.manager.reads import ClusterRecords, Records
     from gpucloud.reconcile.orphans import Owners
 

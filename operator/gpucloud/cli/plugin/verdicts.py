@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, Key, moment
 from gpucloud.cli.plugin.reasons import OF_A_CREDENTIAL, OF_CONTENT, READY_AND_CALLS, WAITS_FOR_ACCOUNT
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
+from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 

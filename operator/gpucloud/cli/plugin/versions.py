@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import leases
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds.meta import VERSION_MARK
 
 if TYPE_CHECKING:

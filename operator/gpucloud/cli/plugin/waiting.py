@@ -13,13 +13,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.advice import pasteable
 from gpucloud.cli.plugin.errors import ExitCode, TransientError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import KINDS
 from gpucloud.cli.plugin.show import tell
 from gpucloud.cli.plugin.standing import Standing
 from gpucloud.cli.plugin.verdicts import Goal, Outcome, Verdict, awaited_account, judge, total
+from gpucloud.cli.terminal.marks import paste, pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import TransientError
-from gpucloud.cli.plugin.page import Line
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.page import Line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,8 +50,8 @@ def _drawing() -> Iterator[Draw]:
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         yield changes()
         return
-    with show.full_screen(sys.stdout):
-        yield lambda page: show.screen(page, sys.stdout)
+    with printing.full_screen(sys.stdout):
+        yield lambda page: printing.screen(page, sys.stdout)
 
 
 def changes() -> Draw:
@@ -59,7 +60,7 @@ def changes() -> Draw:
 
     def draw(page: list[Line]) -> None:
         if last[-1:] != [page]:
-            show.lines([*([Line("")] if last else []), *page])
+            printing.lines([*([Line("")] if last else []), *page])
             sys.stdout.flush()
             last[:] = [page]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.errors import CHECK, UnansweredError
 from gpucloud.cli.plugin.kube.access import RefusedError
 from gpucloud.cli.plugin.objects import Thing, thing
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

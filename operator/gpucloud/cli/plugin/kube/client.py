@@ -20,7 +20,7 @@ from gpucloud.cli.plugin.kube import answers, kubeconfig
 from gpucloud.cli.plugin.kube.access import Access, Answer, At, ConfigError, Material, Tls, UnservedError
 from gpucloud.cli.plugin.kube.proxies import proxy_for
 from gpucloud.cli.plugin.kube.transport import Transport
-from gpucloud.cli.plugin.text import cause, clean, printable
+from gpucloud.cli.terminal.text import cause, clean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from kubernetes.stream import portforward
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.kube import kubeconfig
 from gpucloud.cli.plugin.kube.access import CONNECT_SECONDS, Answer, ConfigError, RefusedError
-from gpucloud.cli.plugin.text import cause, clean
+from gpucloud.cli.terminal.text import cause, clean
 
 if TYPE_CHECKING:
     import socket

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpucloud.cli.plugin import adopting, creating, show, unowned
 from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
-from gpucloud.cli.plugin.page import Line
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import Line
+from gpucloud.cli.terminal.printing import Output
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.adopting import Found, Manifests
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.leftover import Leftover
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.unclaimed import Leftover
     from gpucloud.engine.manager.reads import Records
 
 DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
@@ -75,10 +76,10 @@ def export(
     objects, refused = view.manifests(here, left)
     if output is Output.JSON:
         cannot = [item.document() | {"why": why} for item, why in refused]
-        show.document({"manifests": objects, "notExported": cannot, "failures": list(view.records.failures)}, output)
+        printing.document({"manifests": objects, "notExported": cannot, "failures": list(view.records.failures)}, output)
     else:
         if objects:
-            show.documents(objects)
+            printing.documents(objects)
         for item, why in refused:
             show.tell(f"not exported: {item.kind} {item.name} in {_place(item)}: {why}.")
         if not left:
@@ -124,12 +125,12 @@ def adopt(
         )
     (manifest,) = objects
     if not apply:
-        show.document(manifest, output)
+        printing.document(manifest, output)
         return ExitCode.OK
     made = here.create(Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
     print(f"{made.key}: created; it adopts the {adopting.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
     patch = f"kubectl patch {KINDS[kind].short} {made.key.name} --namespace={here.namespace} --type=merge --patch='{DESTROY}'"
-    show.lines([Line(f"To have it destroyed with the object: {paste(patch)}")])
+    printing.lines([Line(f"To have it destroyed with the object: {paste(patch)}")])
     return ExitCode.OK
 
 

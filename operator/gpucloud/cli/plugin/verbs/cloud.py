@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin import creating, offering, show, watching
 from gpucloud.cli.plugin.cloudsource import NoSourceError, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
-from gpucloud.cli.plugin.page import table
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of, own_account
 from gpucloud.cli.plugin.targets import cluster, vm_key
 from gpucloud.cli.plugin.world import World
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import table
+from gpucloud.cli.terminal.printing import Output
 from gpucloud.reconcile.price import is_off
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def logs(
         watching.log(lambda: _safe(source.boot_log(item, limit)), tail)
     text = watching.last_lines(source.boot_log(item, limit), tail)
     if output is not Output.TEXT:
-        show.document(
+        printing.document(
             {"namespace": item.key.namespace, "name": item.key.name, "vmId": item.text("vmId"), "bootLog": text}, output
         )
     else:
@@ -91,10 +92,10 @@ def offers(
     found = source.offers(place)
     rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
-        show.document({"offers": rows, "failures": list(found.failures)}, output)
+        printing.document({"offers": rows, "failures": list(found.failures)}, output)
     elif rows:
         cells = [{**row, "free": offering.free(row)} for row in rows]
-        show.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
+        printing.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
     else:
         print("There is nothing on offer.")
     return complete(found.failures, ExitCode.OK)

@@ -9,10 +9,11 @@ from gpucloud.cli.plugin import asking, creating, keyfiles, offering, prompting,
 from gpucloud.cli.plugin.creating import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.targets import cluster
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.printing import Output
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     for note in creating.notes(wanted, known):
         show.tell(note)
     if not apply and not (asks and asking.is_confirmed(wanted, known)):
-        show.document(creating.manifest(wanted, at.namespace), Output.YAML)
+        printing.document(creating.manifest(wanted, at.namespace), Output.YAML)
         return ExitCode.OK
     made = here.create(Key(here.namespace, VM, wanted.name), creating.spec(wanted))
     print(f"{made.key}: created")

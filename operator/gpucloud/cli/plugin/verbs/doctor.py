@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import leases, marks, show
+from gpucloud.cli.plugin import leases
 from gpucloud.cli.plugin.diagnosis import document, gather
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.findings import examine
-from gpucloud.cli.plugin.page import Line, plural
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.terminal import marks, printing
+from gpucloud.cli.terminal.page import Line, plural
+from gpucloud.cli.terminal.printing import Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,9 +29,9 @@ def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: b
     facts = gather(here, None if all_namespaces else here.namespace, operator_namespace)
     found = examine(facts)
     if output is Output.TEXT:
-        show.lines(_lines(facts, found))
+        printing.lines(_lines(facts, found))
     else:
-        show.document(document(facts, found), output)
+        printing.document(document(facts, found), output)
     bad = any(finding.severity is not Severity.NOTE for finding in found)
     return ExitCode.FOUND if bad else ExitCode.OK
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import marks, show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.explanations import explanations, without_markdown
-from gpucloud.cli.plugin.page import Line, table
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.standing import MEANINGS, Standing
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import marks, printing
+from gpucloud.cli.terminal.page import Line, table
+from gpucloud.cli.terminal.printing import Output
+from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds.explained.conditions import CONDITIONS
 from gpucloud.spelling import suggestion
 
@@ -35,11 +35,11 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
             near = suggestion(reason, known) or suggestion(reason, _condition_types())
             raise PluginError(f"unknown reason {clean(reason)!r}.{near}", ExitCode.MISUSED, do=every)
     if output is not Output.TEXT:
-        show.document({"reasons": found}, output)
+        printing.document({"reasons": found}, output)
     elif reason is None:
-        show.lines(table(("REASON", "CONDITIONS"), [[row["reason"], row["conditions"]] for row in found]))
+        printing.lines(table(("REASON", "CONDITIONS"), [[row["reason"], row["conditions"]] for row in found]))
     else:
-        show.lines(_whole(found[0]))
+        printing.lines(_whole(found[0]))
     return ExitCode.OK
 
 

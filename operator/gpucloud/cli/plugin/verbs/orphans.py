@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import show, unowned
+from gpucloud.cli.plugin import unowned
 from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.leftover import lines
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import KINDS, SNAPSHOT, VM, VPC
-from gpucloud.cli.plugin.page import Line, plural
 from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.sources import account_of
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.marks import paste
+from gpucloud.cli.terminal.page import Line, plural
+from gpucloud.cli.terminal.printing import Output
+from gpucloud.cli.unclaimed import lines
 from gpucloud.reconcile.naming import installation_tag
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.leftover import Leftover
     from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.unclaimed import Leftover
 
 NAMES = "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'"
 LISTED = (VM, VPC, SNAPSHOT)
@@ -52,9 +53,9 @@ def orphans(
         left = tuple(item for item in left if (item.kind, item.cluster, item.name) in again)
     if output is not Output.TEXT:
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
-        show.document(document, output)
+        printing.document(document, output)
     elif left:
-        show.lines([*lines(left), Line(""), *_advice(here, cloud, left)])
+        printing.lines([*lines(left), Line(""), *_advice(here, cloud, left)])
     else:
         print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.marks import paste
 from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
 from gpucloud.cli.plugin.reasons import NOT_BY_A_RETRY
 from gpucloud.cli.plugin.rights import right_to
@@ -14,6 +13,7 @@ from gpucloud.cli.plugin.standing import Standing, reason, standing
 from gpucloud.cli.plugin.targets import cluster, keys_of, mind_pause, request_time, warn_of_keepers
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.choices import DeletionPolicy
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import pause as pausing

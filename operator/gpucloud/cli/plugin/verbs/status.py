@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from gpucloud.cli.plugin import overview, rights, show
 from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
 from gpucloud.cli.plugin.objects import KINDS
-from gpucloud.cli.plugin.page import Line
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.targets import cluster, keys_of, listed
 from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.page import Line
+from gpucloud.cli.terminal.printing import Output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,9 +64,9 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
         watching.status(lambda: _page(choice, _look(here, choice), {}, wide=wide))
     events = {key: _events(here, seen.world.things[key]) for key in choice.named}
     if output in {Output.TEXT, Output.WIDE}:
-        show.lines(_page(choice, seen, events, wide=wide))
+        printing.lines(_page(choice, seen, events, wide=wide))
     else:
-        show.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
+        printing.document(overview.as_document(seen.world, datetime.now(UTC), seen.only, events), output)
         if seen.lacking:
             show.tell(f"not all kinds are shown. Ask for the right to list them. {seen.lacking}")
     if seen.lacking:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gpucloud
-from gpucloud.cli.plugin import show, versions
+from gpucloud.cli.plugin import versions
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.show import Output
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.terminal import printing
+from gpucloud.cli.terminal.printing import Output
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
@@ -25,7 +26,7 @@ def version(at: At, *, client: bool, output: Output, operator_namespace: str) ->
         found |= versions.document(here, seen)
         told = versions.in_words(seen, operator_namespace)
     if output is not Output.TEXT:
-        show.document(found, output)
+        printing.document(found, output)
         return ExitCode.OK
     print(f"Plugin: {found['plugin']}")
     if not client:

@@ -6,21 +6,12 @@ import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import marks
-from gpucloud.cli.plugin.standing import Standing
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal import marks
+from gpucloud.cli.terminal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-STYLES = {
-    Standing.STALLED: "bold red",
-    Standing.UNKNOWN: "yellow",
-    Standing.UNSEEN: "yellow",
-    Standing.DELETING: "magenta",
-    Standing.WORKING: "cyan",
-    Standing.READY: "green",
-}
 NARROWEST = 20  # a message is not pressed into less, however deep it stands
 _SPACE = "\0"  # in place of a space at which no line may end
 

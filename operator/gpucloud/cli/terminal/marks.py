@@ -8,6 +8,7 @@ commands in them, and nothing else in the plugin takes words for a command.
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -102,3 +103,27 @@ def unbroken(sentence: str, space: str) -> str:
 def ends_in_command(text: str) -> bool:
     """Whether a line of commands ends a text."""
     return any(line.end() == len(text) for line in _LINE.finditer(text))
+
+
+_OPTIONS: ContextVar[Callable[[str], str]] = ContextVar("options", default=str)  # adds to a command what was given
+
+
+def show_commands_by(change: Callable[[str], str]) -> None:
+    """From now on commands are printed as this function changes them."""
+    _OPTIONS.set(change)
+
+
+def with_options(text: str) -> str:
+    """Return a text, still with marks, with the options that were given in each of its commands."""
+    return changed(text, _OPTIONS.get())
+
+
+def pasteable(text: str) -> str:
+    """Return the same without marks."""
+    return plain(with_options(text))
+
+
+def pasteable_pieces(text: str) -> Iterator[str]:
+    """Yield the sentences of such a text, and each line of commands in it."""
+    for piece in pieces(with_options(text)):
+        yield plain(piece.text).strip()

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
-from gpucloud.cli.plugin.page import Line
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal.page import Line
+from gpucloud.cli.terminal.text import clean
 from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
+from gpucloud.kinds.names import HOST, SNAPSHOT, VM, VPC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
