@@ -265,6 +265,11 @@ class Settings(Value):
         """Whether to look for them: in some namespaces only, an own tag must tell our names from those of the others."""
         return self.orphan_scan_seconds > 0 and (not self.namespace or bool(self.install_tag))
 
+    @property
+    def publishes_offers(self) -> bool:
+        """Whether to write GpuOffers."""
+        return self.offer_seconds > 0 and not self.observe_only
+
     @model_validator(mode="after")
     def _looks_for_what_it_collects(self) -> Self:
         if self.collect_orphans and not self.looks_for_orphans:

@@ -90,7 +90,7 @@ class ShardElection(NoElection):
                 engine._clock,
                 LeaseIdentity(settings.lease_namespace, lease_name(settings, shard), me),
                 LeaseDurations(*lasts),
-                engine._entropy,
+                engine._ports.entropy,
                 engine.tasks,
                 on_lead=partial(self._won, shard),
                 on_loss=engine._lose,
@@ -145,7 +145,7 @@ class ShardedEngine(Engine):
         self.election = self.shards
         queue = ShardQueue(clock, self.metrics.queue, settings.workers, self._place_of)
         queue.acts_on = self.acts_on
-        self.queue = self._wakeups._queue = queue
+        self.queue = queue
 
     def acts_on(self, namespace: str) -> bool:
         """Whether this process acts on the objects of a namespace."""

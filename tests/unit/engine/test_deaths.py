@@ -89,7 +89,7 @@ class Rig:
 
     @property
     def session(self):
-        return self.engine.accounts.own.session
+        return self.engine.parts.shared.accounts.own.session
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def kill_resync(it):
     await asyncio.sleep(400)
     it.kube.known["gpuvms"].clear()  # it goes, and the watch does not tell
     await asyncio.sleep(400)
-    assert len(it.engine._reconcilers["GpuVM"].store) == 0
+    assert len(it.engine.parts.kinds.reconcilers["GpuVM"].store) == 0
 
 
 async def kill_events(it):
@@ -156,19 +156,19 @@ async def kill_orphans(it):
     it.kube.uids = Failing(it.kube.uids)
     it.cloud.world(OWN, GetVpcs=[VPC], GetServers=[VM])
     await asyncio.sleep(300)
-    assert [count for _, count, _ in it.engine._orphans.counts() if count] == [1]
+    assert [count for _, count, _ in it.engine.parts.orphans.counts() if count] == [1]
 
 
 async def kill_own_account(it, key_file):
     key_file.write_text("new-made-up-key\n")
     before = it.session
-    it.engine.sessions.open = Failing(it.engine.sessions.open)
+    it.engine.parts.sessions.open = Failing(it.engine.parts.sessions.open)
     await asyncio.sleep(2 * CREDENTIALS_SECONDS + 5)
     assert it.session is not before
 
 
 async def kill_deletion_guard(it):
-    brake = it.engine._owned["GpuVM"]._deletion_guard
+    brake = it.engine.parts.kinds.owned["GpuVM"]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
     brake.put(an_object(deleting=True, deleted_at=START), None, held=True)
     await asyncio.sleep(10)
@@ -185,7 +185,7 @@ async def kill_account_check(it):
     await asyncio.sleep(5)
     it.cloud.heal()
     await asyncio.sleep(20)
-    assert it.engine.accounts.get("team", "prod").session.learned.clusters == ("Msc1",)
+    assert it.engine.parts.shared.accounts.get("team", "prod").session.learned.clusters == ("Msc1",)
 
 
 async def kill_evidence(it):
@@ -213,10 +213,10 @@ async def kill_catalogue(it):
 async def kill_close_session(it):
     session = it.session
     session.catalogue.aclose = Failing(session.catalogue.aclose)
-    it.engine.sessions.leave(session, "")
-    it.engine.sessions.leave(session, "(operator)")
+    it.engine.parts.sessions.leave(session, "")
+    it.engine.parts.sessions.leave(session, "(operator)")
     await asyncio.sleep(200)
-    assert session not in it.engine.sessions._users
+    assert session not in it.engine.parts.sessions._users
 
 
 async def kill_loop_lag(it):
@@ -237,13 +237,12 @@ async def kill_capacity(it):
 
 async def kill_offers(it):
     await asyncio.sleep(5)
-    publisher, published = it.engine._offer_publisher(it.engine._objects), []
+    publisher, published = it.engine.parts.offers, []
 
     async def publish():
         published.append(it.engine.synced)
 
     publisher.publish_due = Failing(publish)
-    it.engine.tasks.spawn("offers", publisher.run)
     await asyncio.sleep(60)
     assert len(published) > 1
 

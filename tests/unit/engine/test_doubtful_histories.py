@@ -64,10 +64,13 @@ async def test_a_credential_that_is_replaced_while_a_return_is_doubted_ends_the_
     await asyncio.sleep(300)
     it.cloud.worlds["key-two"] = it.cloud.worlds[KEY]
     engine = it.engine
-    session = engine.sessions.open("https://prod.example", ApiKey("key-two"), OWN_ACCOUNT)
-    before, engine.accounts.own = engine.accounts.own, Account(OWN_ACCOUNT, session, since=engine._clock.mono())
-    engine.sessions.leave(before.session, OWN_ACCOUNT)
-    engine._wakeups.wake_all()
+    session = engine.parts.sessions.open("https://prod.example", ApiKey("key-two"), OWN_ACCOUNT)
+    before, engine.parts.shared.accounts.own = (
+        engine.parts.shared.accounts.own,
+        Account(OWN_ACCOUNT, session, since=engine._clock.mono()),
+    )
+    engine.parts.sessions.leave(before.session, OWN_ACCOUNT)
+    engine.parts.wakeups.wake_all()
     await it.until(lambda: it.ready == "True/Running", 600)
     it.delete()
     await it.until(lambda: it.gone, 600)

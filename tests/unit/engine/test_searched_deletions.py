@@ -37,7 +37,7 @@ async def restored(it, status=None, cluster="Hou1", deleting=True, **spec):
 
 
 def listed_clusters(it):
-    return it.engine.accounts.own.session.vms.clusters
+    return it.engine.parts.shared.accounts.own.session.vms.clusters
 
 
 OLD_RECORDS = {
@@ -218,4 +218,7 @@ async def test_a_snapshot_in_another_cluster_is_deleted_with_its_object(of_snaps
     it.bodies = {"u-train": a_resource("GpuSnapshot", uid="u-train", meta=GOING, spec=spec, status=status)}
     await it.start()
     await it.until(lambda: it.gone, 300)
-    assert (it.cloud.snapshots, it.engine.accounts.own.session.snapshots.clusters) == ({"Msc1": [], "Hou1": []}, set())
+    assert (it.cloud.snapshots, it.engine.parts.shared.accounts.own.session.snapshots.clusters) == (
+        {"Msc1": [], "Hou1": []},
+        set(),
+    )

@@ -32,7 +32,7 @@ def listed_since(it, calls):
 
 
 def listed_clusters(it):
-    return it.engine.accounts.own.session.vms.clusters
+    return it.engine.parts.shared.accounts.own.session.vms.clusters
 
 
 async def search(it, cluster="msc1"):

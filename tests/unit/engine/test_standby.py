@@ -62,7 +62,7 @@ class Replica:
             await asyncio.sleep(0.1)
 
     def known(self, kind):
-        return {stored.meta.name for stored in self.engine._reconcilers[kind].store}
+        return {stored.meta.name for stored in self.engine.parts.kinds.reconcilers[kind].store}
 
 
 @pytest.fixture

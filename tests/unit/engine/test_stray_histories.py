@@ -147,7 +147,7 @@ async def test_no_cluster_is_listed_for_an_object_that_is_gone(it):
 
 
 def listed_clusters(it):
-    return it.engine.accounts.own.session.vms.clusters
+    return it.engine.parts.shared.accounts.own.session.vms.clusters
 
 
 @pytest.mark.parametrize("elsewhere", ["Msc1", "Hou1"])

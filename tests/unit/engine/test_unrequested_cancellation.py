@@ -83,5 +83,5 @@ async def test_the_order_of_a_sender_that_is_cancelled_on_request_is_unclear(it,
     await it.until(lambda: it.cloud.vms)
     await asyncio.sleep(1)
     key = Key("GpuVM", "team", "train", "u-train")
-    reconciler = it.engine._reconcilers[key.kind]
+    reconciler = it.engine.parts.kinds.reconcilers[key.kind]
     assert reconciler.order_of(reconciler.store.get(key.uid)).state == "Unclear"

@@ -1,171 +1,166 @@
-"""Engine: wires the queue, one controller per kind and one session per credential; starts and stops them."""
+"""Engine: one controller per kind and one session per credential; starts them, leads or stands by, and stops them."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from gpucloud.engine.cache.entries import Entries
-from gpucloud.engine.cache.references import References
 from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.cache.tombstones import Tombstones
-from gpucloud.engine.cloud.account_session import SessionDeps
-from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
-from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
-from gpucloud.engine.cloud.gates import GateDeps
-from gpucloud.engine.cloud.operator_account import OwnAccount
-from gpucloud.engine.controller.controller import Controller, ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
-from gpucloud.engine.kinds.default_accounts import DefaultAccounts, Seen
-from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
-from gpucloud.engine.kinds.deps import ReconcilerDeps
-from gpucloud.engine.kinds.gpucloudaccount import AccountReconcilerDeps, GpuCloudAccountReconciler
-from gpucloud.engine.kinds.gpuoffer import OfferPublisher, PublisherDeps
-from gpucloud.engine.kinds.quota_usage import QuotaUsage, quotas_of
-from gpucloud.engine.kinds.registry import new_listers, observers, owned_reconcilers
+from gpucloud.engine.kinds.registry import PLURALS
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.first_list import wait_for_first_list
 from gpucloud.engine.kube.leader_election import leader_elector
-from gpucloud.engine.kube.namespaces import Namespaces
 from gpucloud.engine.kube.waiting import wait_for_apiserver
 from gpucloud.engine.manager.console import ConsoleDeps
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.manager.queries import Queries
-from gpucloud.engine.manager.resync import Resync
-from gpucloud.engine.manager.wakeups import Wakeups
-from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
-from gpucloud.engine.orphans.scan import PLURALS
+from gpucloud.engine.manager.wiring import Base, Parts, wire
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.engine.runtime.workqueue import Key, Lane, Place, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.engine.telemetry.requests import MeteredTransport
-from gpucloud.kinds import gpucloudaccount
-from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.reconcile.naming import installation_tag
-from gpucloud.reconcile.orphans import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gpucloud.engine.cache.store import Store
-    from gpucloud.engine.cloud.account_session import AccountSession
     from gpucloud.engine.controller.reconciler import Reconciler
-    from gpucloud.engine.kinds.listers import Listers
-    from gpucloud.engine.kinds.reconciler import ObservedReconciler, OwnedReconciler
-    from gpucloud.engine.kube.events import Event
     from gpucloud.engine.kube.transport import Connection, KubeTransport
     from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.kinds.gpucloudaccount import GpuCloudAccountSpec, GpuCloudAccountStatus
-    from gpucloud.reconcile.facts import ObjectFacts
     from gpucloud.settings import Settings
 
 log = structlog.get_logger("gpucloud.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """What exists from ``start`` on, complete."""
+
+    parts: Parts
+    sync: asyncio.Task[None]  # ends once the caches have every object of a fresh list
 
 
 class Engine:
     """The manager of all controllers. The watch passes its events to ``observe``; background tasks do the rest."""
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
-        self._settings, ports = settings, ports or Ports()
-        self._entropy, self._clock, self._tracer = ports.entropy, clock, ports.tracer
+        self._settings, self._ports, self._clock = settings, ports or Ports(), clock
+        entropy = self._ports.entropy
         self.metrics = Metrics()
         self.queue = WorkQueue(clock, self.metrics.queue, settings.workers, self._place_of)
-        self.tasks = Supervisor(self.metrics.task_failed, self.die, ports.entropy.jitter)
-        leases = KubeClient(login, transport=self._transport(ports))
-        self.election = leader_elector(settings, leases, clock, ports.entropy, self.tasks, self._lead, self._lose)
-        self.kube = ports.client(login, self.is_leader, self._transport(ports))
-        self._controllers: dict[str, Controller[Any, Any, Any]] = {}
-        self._reconcilers: dict[str, Reconciler[Any, Any, Any]] = {}  # of all kinds
-        self._observed: dict[str, ObservedReconciler[Any, Any, Any]] = {}  # of those that stand for what listings show
-        self._owned: dict[str, OwnedReconciler[Any, Any, Any]] = {}  # of those that the operator creates and destroys
-        self._wakeups = Wakeups(
-            self.queue, self._controllers, self._reconcilers, self._observed, lambda: self.leading, self._users
-        )
+        self.tasks = Supervisor(self.metrics.task_failed, self.die, entropy.jitter)
+        leases = KubeClient(login, transport=self._transport())
+        self.election = leader_elector(settings, leases, clock, entropy, self.tasks, self._lead, self._lose)
+        self.kube = self._ports.client(login, self.is_leader, self._transport())
         self.entries = Entries()
         self.events = EventRecorder(
-            self.kube, clock, self.entries, ports.entropy.instance, lambda: bool(self.queue) or self.kube.busy
+            self.kube, clock, self.entries, entropy.instance, lambda: bool(self.queue) or self.kube.busy
         )
-        self.accounts = Accounts(settings.own_account_namespace, clock.mono)
-        options = replace(client_options(settings), jitter=ports.entropy.jitter)
-        self._namespaces = Namespaces(self.kube, clock)
-        self._deletion_guard = DeletionGuard(rule_of(settings), self._namespaces, clock, self._wakeups.wake)
-        self._quota_usage = QuotaUsage(quotas_of(settings))
-        gates = GateDeps(self.is_leader, self._deletion_guard, self.metrics.changes, ports.tracer)
-        around = SessionDeps(options, intervals(settings), self.metrics, clock, gates, self.tasks, self._wakeups, ports.cloud)
-        self.sessions = AccountSessions(around)
-        self.references = References()
-        self._default_accounts = DefaultAccounts(self.accounts, self.kube, Seen(clock, self.entries), self._take_in_account)
-        self._account_reconciler: GpuCloudAccountReconciler | None = None
-        self._orphans: OrphanCollector | None = None
-        self._resync: Resync | None = None
         self.staleness = WatchStaleness((item.kind for item in DEFINITIONS), clock.mono)
         self._tombstones = Tombstones(clock)
+        self._started: _Started | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._workers: list[asyncio.Task[None]] = []
-        self._objects: Listers | None = None
         self.synced = False
-        self._sync_task: asyncio.Task[None] | None = None
         self.leading = False  # False: watch events only fill the caches
         self.turn = asyncio.Event()  # set when standing by is over: the process leads, or ends
         self.ending = asyncio.Event()  # set when the process is to end
         self.restart_required = False  # only a new process can go on
         self._lost = False  # the Lease is lost: running reconciles are cancelled
 
+    @property
+    def parts(self) -> Parts:
+        """The parts that need the installation's tag.
+
+        Raises:
+            RuntimeError: the engine has not been started.
+        """
+        if self._started is None:
+            raise RuntimeError("the engine has not been started")
+        return self._started.parts
+
     def _place_of(self, key: Key) -> Place:
-        observed = self._observed.get(key.kind)
+        observed = self.parts.kinds.observed.get(key.kind)
         return Place(key.namespace, "" if observed is None else observed.cluster_of(key.uid))
 
     async def start(self) -> None:
         """Learn the installation's tag, then lead or stand by. Waits for the apiserver, and for the CRDs."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
-        self._wire(tag)
-        for reconciler in self._reconcilers.values():
-            await wait_for_apiserver(partial(self.kube.uids, reconciler.plural, self._settings.namespace))
+        for plural in PLURALS.values():
+            await wait_for_apiserver(partial(self.kube.uids, plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
-        own = OwnAccount(self._settings, self.accounts, self.sessions, self._clock, self._wakeups.wake_all)
-        own.use(self._settings.credentials)
-        queries = Queries(self._reconcilers, self._controllers, lambda: self.leading, self._clock, self._quota_usage)
-        queries.export(self.metrics, self.sessions, self.accounts)
-        self.metrics.export_held(self._deletion_guard.counts)
-        self.metrics.export_watch_age(self.staleness.ages)
-        if self._orphans is not None:
-            self.metrics.export_orphans(self._orphans.counts, self._orphans.refusals)
-        self._sync_task = self.tasks.spawn("sync", self._sync, may_end=True)
-        self._tasks = [self._sync_task, self.tasks.spawn("own-account", own.follow)]
-        if self._resync is not None:
-            self._tasks.append(self.tasks.spawn("resync", partial(self._resync.run, self._sync_task)))
-        if self._settings.leader_elect:
-            self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
+        parts = wire(self._base(), tag)
+        parts.own.use(self._settings.credentials)
+        self._export(parts)
+        sync = self.tasks.spawn("sync", self._sync, may_end=True)
+        self._started = _Started(parts, sync)
+        own, resync = self.tasks.spawn("own-account", parts.own.follow), partial(parts.resync.run, sync)
+        self._tasks = [sync, own, self.tasks.spawn("resync", resync)]
         self.election.start()
 
-    def _transport(self, ports: Ports) -> KubeTransport:
-        return MeteredTransport(ports.kube(), self.metrics.requests, self._clock.mono)
+    def _base(self) -> Base:
+        return Base(
+            settings=self._settings,
+            ports=self._ports,
+            clock=self._clock,
+            metrics=self.metrics,
+            queue=self.queue,
+            tasks=self.tasks,
+            kube=self.kube,
+            entries=self.entries,
+            events=self.events,
+            staleness=self.staleness,
+            tombstones=self._tombstones,
+            is_leader=self.is_leader,
+            leading=lambda: self.leading,
+            synced=lambda: self.synced,
+            require_restart=self._require_restart,
+        )
+
+    def _export(self, parts: Parts) -> None:
+        """Register the collectors that read the parts."""
+        shared, kinds = parts.shared, parts.kinds
+        queries = Queries(kinds.reconcilers, kinds.controllers, lambda: self.leading, self._clock, shared.quota_usage)
+        queries.export(self.metrics, parts.sessions, shared.accounts)
+        self.metrics.export_held(shared.deletion_guard.counts)
+        self.metrics.export_watch_age(self.staleness.ages)
+        if parts.orphans is not None:
+            self.metrics.export_orphans(parts.orphans.counts, parts.orphans.refusals)
+        if self._settings.leader_elect:
+            self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
+
+    def _transport(self) -> KubeTransport:
+        return MeteredTransport(self._ports.kube(), self.metrics.requests, self._clock.mono)
 
     def _lead(self) -> None:
         """Start the workers, and queue all cached objects."""
-        if self.ending.is_set():
+        if self.ending.is_set() or self._started is None:
             return
         self.leading = True
+        parts, sync = self._started.parts, self._started.sync
         self._workers = [
-            self.tasks.spawn("worker", partial(work, self.queue, self._controllers), may_end=True, number=str(number))
+            self.tasks.spawn("worker", partial(work, self.queue, parts.kinds.controllers), may_end=True, number=str(number))
             for number in range(self._settings.workers)
         ]
         self._tasks.append(self.tasks.spawn("events", self.events.run))
-        if self._deletion_guard.on:
-            self._tasks.append(self.tasks.spawn("deletion-guard", self._deletion_guard.watch))
-        if self._settings.offer_seconds > 0 and not self._settings.observe_only and self._objects is not None:
-            self._tasks.append(self.tasks.spawn("offers", self._offer_publisher(self._objects).run))
-        if self._orphans is not None and self._sync_task is not None:
-            self._tasks.append(self.tasks.spawn("orphans", partial(self._orphans.run, self._sync_task)))
+        if parts.shared.deletion_guard.on:
+            self._tasks.append(self.tasks.spawn("deletion-guard", parts.shared.deletion_guard.watch))
+        if parts.offers is not None:
+            self._tasks.append(self.tasks.spawn("offers", parts.offers.run))
+        if parts.orphans is not None:
+            self._tasks.append(self.tasks.spawn("orphans", partial(parts.orphans.run, sync)))
         elif self._settings.orphan_scan_seconds > 0:
             log.info("not looking for orphans: with --namespace that needs --install-tag, which tells our names from others'")
-        for kind, reconciler in reversed(self._reconcilers.items()):  # accounts first: the other objects are observed with them
+        for kind, reconciler in reversed(parts.kinds.reconcilers.items()):  # accounts first: others are observed with them
             for stored in reconciler.store:
                 reconciler.on_update(stored)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, stored.meta.uid))
@@ -191,107 +186,9 @@ class Engine:
         self.ending.set()
         self.turn.set()
 
-    def _wire(self, tag: str) -> None:
-        """Make one reconciler per kind over shared caches."""
-        objects = new_listers(
-            tag,
-            self.entries,
-            lambda stored: self.accounts.endpoint(stored.meta, stored.spec, stored.status),
-            shares_own=self._settings.shares_own_account,
-        )
-        self._objects = objects
-        deps = self._reconciler_deps(objects)
-        self._owned |= owned_reconcilers(deps)
-        self._observed |= {**self._owned, **observers(deps)}
-        self._account_reconciler = GpuCloudAccountReconciler(self._account_deps(objects))
-        self._orphans = self._orphan_collector(objects) if self._settings.looks_for_orphans else None
-        self._reconcilers |= self._observed
-        self._reconcilers[self._account_reconciler.kind] = self._account_reconciler
-        around = self._controller_deps()
-        self._controllers |= {kind: Controller(reconciler, around) for kind, reconciler in self._reconcilers.items()}
-        chosen = self._settings.namespace
-        self._resync = Resync(self.kube, self._controllers, chosen, self.staleness, self._require_restart, self._tombstones)
-
-    def _reconciler_deps(self, objects: Listers) -> ReconcilerDeps:
-        return ReconcilerDeps(
-            accounts=self.accounts,
-            default_accounts=self._default_accounts,
-            objects=objects,
-            references=self.references,
-            kube=self.kube,
-            namespaces=self._namespaces,
-            clock=self._clock,
-            limits=limits(self._settings),
-            synced=lambda: self.synced,
-            wake=self._wakeups.wake,
-            queue=self._wakeups.queue,
-            entropy=self._entropy,
-            deletion_guard=self._deletion_guard,
-            quota_usage=self._quota_usage,
-        )
-
-    def _account_deps(self, objects: Listers) -> AccountReconcilerDeps:
-        return AccountReconcilerDeps(
-            accounts=self.accounts,
-            sessions=self.sessions,
-            objects=objects,
-            references=self.references,
-            kube=self.kube,
-            clock=self._clock,
-            limits=limits(self._settings),
-            endpoints=self._settings.endpoints,
-            budget=budget(self._settings),
-            secret_finalizer=not self._settings.no_secret_finalizer,
-            synced=lambda: self.synced,
-            order_of=lambda kind, stored: self._owned[kind].order_of(stored) if kind in self._owned else None,
-            queue=self._wakeups.queue,
-            record=self._record,
-        )
-
-    def _controller_deps(self) -> ControllerDeps:
-        return ControllerDeps(
-            queue=self.queue,
-            kube=self.kube,
-            events=self.events,
-            metrics=self.metrics,
-            clock=self._clock,
-            entropy=self._entropy,
-            is_leader=self.is_leader,
-            longest_spacing=self._settings.poll_steady_seconds,
-            outdated=self._request_resync,
-            tracer=self._tracer,
-        )
-
-    def _request_resync(self) -> None:
-        if self._resync is not None:
-            self._resync.relisted()
-
     def _require_restart(self) -> None:
         self.restart_required = True
         self.end()
-
-    def _orphan_collector(self, objects: Listers) -> OrphanCollector:
-        """Return the collector of orphans: cloud records with our mark and without an object."""
-        settings = self._settings
-        return OrphanCollector(
-            CollectorDeps(
-                sessions=self.sessions,
-                objects=objects,
-                kube=self.kube,
-                clock=self._clock,
-                synced=lambda: self.synced,
-                record=partial(self._record_for_session, objects.accounts),
-                namespaces=settings.namespace,
-                rules=Rules(settings.collect_orphans and not settings.observe_only, settings.orphan_age_seconds),
-                interval=settings.orphan_scan_seconds,
-            )
-        )
-
-    def _offer_publisher(self, objects: Listers) -> OfferPublisher:
-        deps = PublisherDeps(
-            self.sessions, self.accounts, objects.accounts, self.kube, self._namespaces.terminating, self._record, self._clock
-        )
-        return OfferPublisher(deps, self._settings.offer_seconds)
 
     async def stop(self, grace: float) -> None:
         """Finish running reconciles within ``grace`` seconds, close everything, and release the Lease last."""
@@ -304,20 +201,22 @@ class Engine:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.sessions.aclose()
+        if self._started is not None:
+            await self._started.parts.sessions.aclose()
         await self.kube.aclose()
         await self.election.stop()
         await self.tasks.aclose()
-        if self._tracer is not None:
-            await asyncio.to_thread(self._tracer.close)
+        if self._ports.tracer is not None:
+            await asyncio.to_thread(self._ports.tracer.close)
 
     def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
-        reconciler, meta = self._reconcilers[kind], body["metadata"]
+        parts, meta = self.parts, body["metadata"]
+        reconciler = parts.kinds.reconcilers[kind]
         key = Key(kind, meta["namespace"], meta["name"], meta["uid"])
         self.staleness.observed(kind, key.uid)
         if event is None and self.synced:
-            self._request_resync()
+            parts.resync.relisted()
         if event == "DELETED":
             self._tombstones.add(key.uid)
         elif key.uid in self._tombstones:
@@ -326,29 +225,20 @@ class Engine:
             self._remember(reconciler, event, body)
             return
         if event == "DELETED":
-            if self._orphans is not None and kind in self._owned:
-                self._orphans.on_tombstone(self._owned[kind], body)
-            self._controllers[kind].on_delete(key)
+            if parts.orphans is not None and kind in parts.kinds.owned:
+                parts.orphans.on_tombstone(parts.kinds.owned[kind], body)
+            parts.kinds.controllers[kind].on_delete(key)
             return
         if reconciler.store.put(body):
-            self._default_accounts.shown(key.uid)
-            self._controllers[kind].on_update(key, Lane.POLLS if event is None else Lane.PEOPLE)
-
-    def _take_in_account(self, body: Mapping[str, Any]) -> None:
-        """Take an account that was read as if the watch had shown it; its DELETED event may have come already."""
-        meta = body["metadata"]
-        key = Key(gpucloudaccount.KIND, meta["namespace"], meta["name"], meta["uid"])
-        if key.uid not in self._tombstones and self._reconcilers[key.kind].store.put(body):
-            self._controllers[key.kind].on_update(key, Lane.PEOPLE)
-
-    def _users(self, session: AccountSession) -> set[str]:
-        return self.sessions.users(session)
+            parts.shared.default_accounts.shown(key.uid)
+            parts.kinds.controllers[kind].on_update(key, Lane.POLLS if event is None else Lane.PEOPLE)
 
     def console_deps(self) -> ConsoleDeps | None:
         """Return the console's dependencies; None before the first sync, and while another process leads."""
-        if self._objects is None or not (self.leading and self.synced):
+        if self._started is None or not (self.leading and self.synced):
             return None
-        return ConsoleDeps(self._objects, self.accounts)
+        shared = self._started.parts.shared
+        return ConsoleDeps(shared.objects, shared.accounts)
 
     @staticmethod
     def _remember(reconciler: Reconciler[Any, Any, Any], event: str | None, body: Mapping[str, Any]) -> None:
@@ -360,36 +250,15 @@ class Engine:
 
     def check_account(self, namespace: str, name: str) -> None:
         """Request a check of an account's credential. Cheap: the call is made in the background."""
-        if self._account_reconciler is not None:
-            self._account_reconciler.check(namespace, name)
-
-    def _record(self, meta: ObjectFacts, event: Event) -> None:
-        self.events.record(gpucloudaccount.KIND, meta, event)
-
-    def _record_for_session(
-        self,
-        accounts: Store[GpuCloudAccountSpec, GpuCloudAccountStatus],
-        session: AccountSession,
-        kind: str,
-        event: Event,
-        lost: Callable[[], None] | None,
-    ) -> None:
-        """Record an Event on an account that uses the session and is not being deleted, else on the CRD of this kind.
-
-        A namespace that is being deleted takes no Events. The operator's own account has no object.
-        """
-        for label in sorted(self.sessions.users(session) - {OWN_ACCOUNT}):
-            stored = accounts.named(*label.split("/", 1))
-            if stored is not None and not stored.meta.deleting:
-                self.events.record(gpucloudaccount.KIND, stored.meta, event, lost)
-                return
-        self.events.record_for_kind(PLURALS[kind], event, lost)
+        self.parts.account_reconciler.check(namespace, name)
 
     async def _sync(self) -> None:
         """Wait until the watch has delivered every object of a fresh list; only then are claims complete."""
-        await wait_for_first_list(self.kube, self._reconcilers.values(), self._settings.namespace, self._clock)
+        parts = self.parts
+        reconcilers = parts.kinds.reconcilers
+        await wait_for_first_list(self.kube, reconcilers.values(), self._settings.namespace, self._clock)
         self.synced = True
-        log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in self._reconcilers.items()})
-        for reconciler in self._reconcilers.values():
+        log.info("synced", objects={kind: len(reconciler.store) for kind, reconciler in reconcilers.items()})
+        for reconciler in reconcilers.values():
             for stored in reconciler.store:
-                self._wakeups.wake(stored.meta.uid)
+                parts.wakeups.wake(stored.meta.uid)

@@ -128,10 +128,10 @@ async def test_a_rotated_file_is_taken_up_without_a_restart(rig, key_file):
     it = await rig()
     it.show("GpuVM", meta={"finalizers": []})
     await asyncio.sleep(5)
-    before = it.engine.accounts.own.session
+    before = it.engine.parts.shared.accounts.own.session
     key_file.write_text(KEY)
     await asyncio.sleep(CREDENTIALS_SECONDS + 1)
-    after = it.engine.accounts.own.session
+    after = it.engine.parts.shared.accounts.own.session
     assert after is not before
     assert (set(before.vms._watched), set(after.vms._watched)) == (set(), {"u-train"})
     asked = len(it.cloud.asked("GetServers", OWN))
@@ -143,7 +143,7 @@ async def test_a_rotated_file_is_taken_up_without_a_restart(rig, key_file):
 @pytest.mark.parametrize("content", ["", "two words", b"\xff\xfe", None])
 async def test_a_file_that_cannot_be_used_leaves_the_last_credential_and_the_next_is_taken_up(rig, key_file, logs, content):
     it = await rig()
-    before = it.engine.accounts.own.session
+    before = it.engine.parts.shared.accounts.own.session
     if content is None:
         key_file.unlink()
     elif isinstance(content, bytes):
@@ -151,11 +151,11 @@ async def test_a_file_that_cannot_be_used_leaves_the_last_credential_and_the_nex
     else:
         key_file.write_text(content)
     await asyncio.sleep(3 * CREDENTIALS_SECONDS)
-    assert it.engine.accounts.own.session is before
+    assert it.engine.parts.shared.accounts.own.session is before
     assert "two words" not in repr(logs)
     key_file.write_text(KEY)
     await asyncio.sleep(CREDENTIALS_SECONDS + 1)
-    assert it.engine.accounts.own.session is not before
+    assert it.engine.parts.shared.accounts.own.session is not before
 
 
 async def test_an_own_account_may_come_later(rig, key_file):

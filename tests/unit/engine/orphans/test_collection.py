@@ -133,7 +133,7 @@ async def test_unless_it_is_allowed_nothing_is_destroyed(whole, settings):
 @pytest.mark.parametrize("how", ["retained", "paused", "freed by us", "came back", "came back and was retained", "a namesake"])
 async def test_an_orphan_in_doubt_is_not_destroyed(whole, how):
     it = await whole("train", "other")
-    reconciler = it.engine._owned["GpuVM"]
+    reconciler = it.engine.parts.kinds.owned["GpuVM"]
     if how == "came back and was retained":
         it.strip("train")
         await asyncio.sleep(500)
