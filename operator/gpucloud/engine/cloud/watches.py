@@ -69,6 +69,10 @@ class Watches:
         else:
             self._watched.pop(uid, None)
 
+    def drop(self, uid: str) -> None:
+        """Remove a deleted object: it watches nothing any more."""
+        self.put(uid, {})
+
     def _leave(self, uid: str, session: AccountSession, name: str) -> None:
         """Remove the object from the users of an inventory; a session without users is not remembered."""
         users = self._users[session, name]

@@ -11,8 +11,9 @@ from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import request, sharing
+from gpucloud.engine.kinds import cleanups, request, sharing
 from gpucloud.engine.kinds.account_choice import AccountChoice
+from gpucloud.engine.kinds.cleanups import Cleanup, clean_up
 from gpucloud.engine.kinds.cloud_kind import CloudKind, F, P, S
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
@@ -251,13 +252,19 @@ class CloudReconciler(CloudKind[P, S, F]):
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; wake the objects that waited for it."""
-        for other in sorted(self._ownership.drop(key.uid)):
-            self._deps.wake(other)  # its Conflict may be over
-        self._watches.put(key.uid, {})
-        self._wake_dependents(key)
-        self._deps.references.drop(key)
-        for vpc in self._deps.objects.vpcs.indexed(Deleting()):
-            self._deps.wake(vpc.meta.uid)  # its deletion may have waited for this object
+        clean_up(self.cleanups(), key)
+
+    def cleanups(self) -> tuple[Cleanup, ...]:
+        """Return what is done once an object was deleted, in order; a kind may add steps."""
+        return (
+            cleanups.claim(self._ownership, self._deps.wake),
+            cleanups.watches(self._watches),
+            Cleanup(
+                "dependents", "they would wait on; its references, dropped next, say which they are", self._wake_dependents
+            ),
+            cleanups.references(self._deps.references),
+            Cleanup("VPCs in deletion", "they would wait on for what was in them", self._wake_deleted_vpcs),
+        )
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
@@ -309,6 +316,10 @@ class CloudReconciler(CloudKind[P, S, F]):
             needed = self._deps.objects.find(target)
             if needed is not None and needed.meta.deleting:
                 self._deps.wake(needed.meta.uid)
+
+    def _wake_deleted_vpcs(self, _key: Key) -> None:
+        for vpc in self._deps.objects.vpcs.indexed(Deleting()):
+            self._deps.wake(vpc.meta.uid)
 
     def expected(self, session: AccountSession, cluster: str, shown: Collection[Identity] = ()) -> set[Identity]:
         """Return the identities that a listing of this cluster should contain: resources in state Seen.

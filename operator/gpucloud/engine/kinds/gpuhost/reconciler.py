@@ -13,7 +13,8 @@ from gpucloud.engine.cloud import observation
 from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
-from gpucloud.engine.kinds import request, sharing
+from gpucloud.engine.kinds import cleanups, request, sharing
+from gpucloud.engine.kinds.cleanups import Cleanup, clean_up
 from gpucloud.engine.kinds.gpuhost import cloud_init
 from gpucloud.engine.kinds.gpuhost.sending import EVENTS, preconditions, request_of
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -163,10 +164,15 @@ class GpuHostReconciler:
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; nothing is sent. Another object of the same host may own it now."""
-        for other in sorted(self._ownership.drop(key.uid)):
-            self._deps.wake(other)
-        self._watches.put(key.uid, {})
-        self._deps.references.drop(key)
+        clean_up(self.cleanups(), key)
+
+    def cleanups(self) -> tuple[Cleanup, ...]:
+        """Return what is done once an object was deleted, in order. Nothing waits for a host."""
+        return (
+            cleanups.claim(self._ownership, self._deps.wake),
+            cleanups.watches(self._watches),
+            cleanups.references(self._deps.references),
+        )
 
     def cluster_of(self, uid: str) -> str:
         """Return the cluster of the host, casefolded; empty while it is unknown. A query without I/O."""

@@ -14,6 +14,7 @@ from gpucloud.engine.kinds import dependents, needs
 from gpucloud.engine.kinds.cloud_reconciler import CloudReconciler
 from gpucloud.engine.kinds.gpuvm import adopting
 from gpucloud.engine.kinds.gpuvm.boot_logs import read_trouble
+from gpucloud.engine.kinds.gpuvm.cleanups import cleanups_of_counts
 from gpucloud.engine.kinds.gpuvm.create_server import create_server_request
 from gpucloud.engine.kinds.gpuvm.destructions import Destructions, replaced_since, still_failed
 from gpucloud.engine.kinds.gpuvm.final_snapshots import FinalSnapshots
@@ -55,11 +56,11 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.cloud.port import Precondition
+    from gpucloud.engine.kinds.cleanups import Cleanup
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.observing import Observed
     from gpucloud.engine.kube.events import Event
-    from gpucloud.engine.runtime.workqueue import Key
     from gpucloud.reconcile.evidence import Proofs
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm
@@ -226,12 +227,9 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         self._count_usage(stored)
         self._destructions.count(stored)
 
-    def on_delete(self, key: Key) -> None:
-        """Remove a deleted object from quota usage and from the deletion guard."""
-        super().on_delete(key)
-        self._quota_usage.drop(key.uid)
-        self._deletion_guard.drop(key.uid)
-        self._publisher.drop(key.uid)
+    def cleanups(self) -> tuple[Cleanup, ...]:
+        """Return the steps of every kind, and those of a VM's counts."""
+        return (*super().cleanups(), *cleanups_of_counts(self._quota_usage, self._deletion_guard, self._publisher))
 
     def follow_up(self, uid: str, plan: Plan[GpuVMStatus]) -> float | None:
         """Let the GpuVM wait in the line for capacity, or leave it, as the plan says."""
