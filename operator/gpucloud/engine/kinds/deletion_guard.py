@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from gpucloud.engine.kinds.counted_deletions import CountedDeletions
 from gpucloud.engine.kube.errors import KubeError
+from gpucloud.engine.kube.namespaces import REMEMBERED_SECONDS
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import deletion_guard
 from gpucloud.reconcile.deletion_guard import Rule, VmDeletion
@@ -55,14 +57,14 @@ class DeletionGuard:
         self._namespaces = namespaces
         self._clock = clock
         self._wake = wake
-        self._deletions: dict[str, VmDeletion] = {}
+        self._deletions = CountedDeletions()
         self._troubles: dict[str, str] = {}  # by UID: what is wrong with the object's release annotation
         self._released: dict[str, TimeAnnotation] = {}  # by namespace
         self._texts: dict[str, str | None] = {}  # by namespace: text of its release annotation
+        self._all_read: dict[bool, float] = {}  # by "held": since when (mono) all namespaces that count for it have been read
         self._counted_at: dict[str, float] = {}  # by UID: time (mono) at which its deletion was first counted
         self._gone: dict[str, float] = {}  # by UID of admitted, deleted objects: time (mono) of the object's deletion
         self._pruned = -math.inf  # mono
-        self._unreleased: list[VmDeletion] = []  # what is not released, in order of _place
         self._newcomers = False  # a deletion was added since the held objects were last woken
         self._holding = False  # something is held, as was last logged
 
@@ -73,7 +75,10 @@ class DeletionGuard:
 
     def counts(self) -> dict[tuple[str], float]:
         """Return the number of held deletions by namespace, for metrics."""
-        return {(namespace,): float(count) for namespace, count in Counter(item.namespace for item in self._held()).items()}
+        return {
+            (namespace,): float(count)
+            for namespace, count in Counter(item.namespace for item in self._deletions.held()).items()
+        }
 
     def put(self, meta: ObjectFacts, price: Decimal | None, *, held: bool, replaced_since: datetime | None = None) -> None:
         """Count a deletion that destroys a VM, or one that is destroyed for another, since then.
@@ -100,11 +105,13 @@ class DeletionGuard:
             released_itself=released_itself,
             held=held,
         )
-        self._set(fresh)
+        if meta.namespace not in self._deletions.namespaces:
+            self._all_read = {}
+        self._deletions.put(fresh)
         if held and fresh.released and not fresh.admitted and (known is None or not known.held):
             self._wake(meta.uid)  # the release was read after it had been decided to hold it
         if held and not self._holding:
-            self._log(self._held())
+            self._log(self._deletions.held())
         self._prune()
 
     def _not_of_earlier_vm(self, uid: str, requested_at: datetime) -> VmDeletion | None:
@@ -114,10 +121,10 @@ class DeletionGuard:
             return known
         self.drop(uid)
         if uid in self._deletions:
-            self._remove(uid)
+            self._deletions.remove(uid)
             earlier = replace(known, uid=f"{uid}/{known.requested_at.isoformat()}")
             self._gone[earlier.uid] = self._gone.pop(uid)
-            self._set(earlier)
+            self._deletions.put(earlier)
         return None
 
     def drop(self, uid: str) -> None:
@@ -130,7 +137,7 @@ class DeletionGuard:
         if known.admitted:
             self._gone.setdefault(uid, self._clock.mono())
         else:
-            self._remove(uid)
+            self._deletions.remove(uid)
         self._prune()
 
     def hold(self, uid: str) -> Hold | None:
@@ -138,7 +145,7 @@ class DeletionGuard:
         deletion = self._deletions.get(uid)
         if deletion is None:
             return None
-        found = deletion_guard.hold(deletion, self._unreleased, self.rule)
+        found = deletion_guard.hold(deletion, self._deletions.unreleased, self.rule)
         return None if found is None else replace(found, trouble=self._trouble(deletion))
 
     def admit(self, uid: str) -> bool:
@@ -146,14 +153,14 @@ class DeletionGuard:
         deletion = self._deletions.get(uid)
         if deletion is None or deletion.admitted:
             return False
-        self._set(replace(deletion, admitted=True))
+        self._deletions.put(replace(deletion, admitted=True))
         return True
 
     def roll_back(self, uid: str) -> None:
         """Undo ``admit``: the call was not sent. The object may be gone meanwhile: then its deletion counts no more."""
         deletion = self._deletions.get(uid)
         if deletion is not None and deletion.admitted:
-            self._set(replace(deletion, admitted=False))
+            self._deletions.put(replace(deletion, admitted=False))
         if self._gone.pop(uid, None) is not None:
             self.drop(uid)
 
@@ -162,20 +169,31 @@ class DeletionGuard:
 
         A deletion that is not held yet is not held for a release that preceded it: all those namespaces are read anew. So they
         are while a price is unknown, which may be known when the deletion is checked, and while a release counts: it may have
-        been taken back.
+        been taken back. One that is held reads its own, and those without an annotation so far; ``watch`` reads the others.
+        Those that were all read a moment ago are not passed over again.
         """
-        if uid not in self._deletions or not (self.hold(uid) is not None or self._lacks_price() or self._relies_on_release()):
+        deletion = self._deletions.get(uid)
+        if deletion is None:
             return
-        first, counted = not self._deletions[uid].held, {item.namespace for item in self._deletions.values()}
-        relevant = counted if first else counted - self._texts.keys()
-        for namespace in sorted({self._deletions[uid].namespace, *relevant}):
-            await self._read(namespace, self._counted_at.get(uid, -math.inf) if first else -math.inf)
+        lacks_price = self.rule.price > 0 and self._deletions.lack_price
+        if not (self.hold(uid) is not None or lacks_price or self._deletions.rely_on_release):
+            return
+        held, known, counted = deletion.held, self._all_read, self._deletions.namespaces
+        not_before = -math.inf if held else self._counted_at.get(uid, -math.inf)
+        read_at = known.get(held, -math.inf)
+        if read_at >= not_before and read_at > self._clock.mono() - REMEMBERED_SECONDS:
+            if held:
+                await self._read(deletion.namespace)
+            return
+        needed = {deletion.namespace, *(counted - self._texts.keys() if held else counted)}
+        # Into ``known``: it counts no more if a namespace was added meanwhile.
+        known[held] = min([await self._read(namespace, not_before) for namespace in sorted(needed)])
 
     async def watch(self) -> None:
         """Read the release annotations of namespaces with held deletions every few seconds, until cancelled."""
         while True:
             await asyncio.sleep(RELEASE_SECONDS)
-            held = self._held()
+            held = self._deletions.held()
             self._log(held)
             for namespace in sorted({item.namespace for item in held}):
                 await self._read(namespace)
@@ -184,32 +202,26 @@ class DeletionGuard:
                 for item in held:
                     self._wake(item.uid)
 
-    async def _read(self, namespace: str, not_before: float = -math.inf) -> None:
+    async def _read(self, namespace: str, not_before: float = -math.inf) -> float:
+        """Read a release annotation, and note what it releases; return when the read began (mono), -inf if it failed."""
         try:
             read = await self._namespaces.get(namespace, not_before)
         except KubeError as error:
             log.warning("the namespace cannot be read: what is held in it stays held", namespace=namespace, error=str(error))
-            return
+            return -math.inf
         text = read.brake_released_at
         if text == self._texts.get(namespace):
-            return
+            return read.read_at
         self._texts[namespace] = text
         where, now = f"namespace {namespace!r}", self._clock.wall()
         self._released[namespace] = deletion_guard.release(text, now, where, read.brake_written_at)
-        held = [item.uid for item in self._held() if item.namespace == namespace]
-        for deletion in [item for item in self._deletions.values() if item.namespace == namespace]:
+        held = [item.uid for item in self._deletions.held() if item.namespace == namespace]
+        for deletion in self._deletions.of_namespace(namespace):
             released = deletion.released_itself or self._released[namespace].covers(deletion.requested_at)
-            self._set(replace(deletion, released=released))
+            self._deletions.put(replace(deletion, released=released))
         for uid in held:
             self._wake(uid)
-
-    def _lacks_price(self) -> bool:
-        """Whether a price limit is set, and what a VM costs is unknown."""
-        return self.rule.price > 0 and any(item.price is None for item in self._unreleased)
-
-    def _relies_on_release(self) -> bool:
-        """Whether a deletion that was not admitted yet counts as released."""
-        return any(item.released and not item.admitted for item in self._deletions.values())
+        return read.read_at
 
     def _release_of(self, namespace: str) -> TimeAnnotation:
         return self._released.get(namespace, TimeAnnotation())
@@ -218,27 +230,6 @@ class DeletionGuard:
         """Return why an existing release annotation does not release this deletion; empty if there is none."""
         own, release = self._troubles.get(deletion.uid, ""), self._release_of(deletion.namespace)
         return own or release.trouble or (deletion_guard.OLDER if release.at is not None else "")
-
-    def _set(self, deletion: VmDeletion) -> None:
-        known = self._deletions.get(deletion.uid)
-        if known == deletion:
-            return
-        if known is not None:
-            self._take_out(known)
-        self._deletions[deletion.uid] = deletion
-        if not deletion.released:
-            insort(self._unreleased, deletion, key=_place)
-
-    def _remove(self, uid: str) -> None:
-        self._take_out(self._deletions.pop(uid))
-
-    def _take_out(self, known: VmDeletion) -> None:
-        if not known.released:
-            del self._unreleased[bisect_left(self._unreleased, _place(known), key=_place)]
-
-    def _held(self) -> list[VmDeletion]:
-        """Return what is held, as statuses say."""
-        return [item for item in self._deletions.values() if item.held and not (item.released or item.admitted)]
 
     def _log(self, held: list[VmDeletion]) -> None:
         if bool(held) == self._holding:
@@ -262,9 +253,4 @@ class DeletionGuard:
             entered = self._deletions[uid].requested_at
             if bisect_left(waiting, entered - window) == bisect_right(waiting, entered + window):
                 del self._gone[uid]
-                self._remove(uid)
-
-
-def _place(deletion: VmDeletion) -> tuple[datetime, str]:
-    """Return the place of a deletion in order of time; UIDs decide between those of one second."""
-    return deletion.requested_at, deletion.uid
+                self._deletions.remove(uid)

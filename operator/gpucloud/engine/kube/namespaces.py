@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +26,14 @@ class Namespace:
     terminating: bool
     brake_released_at: str | None = None
     brake_written_at: datetime | None = None  # when that was written, or a little later; None: the apiserver does not say
+    read_at: float = field(default=-math.inf, compare=False)  # begin of the read (mono)
 
 
 class Namespaces:
     """Caches ``GET namespace`` for five seconds, so that a thousand new VMs in one namespace cost one read."""
 
     def __init__(self, kube: KubeClient, clock: Clock) -> None:
-        self._kube = kube
+        self._kube, self._clock = kube, clock
         self._reads = SharedReads(self._read, clock, REMEMBERED_SECONDS)
 
     async def get(self, namespace: str, not_before: float = -math.inf) -> Namespace:
@@ -52,15 +53,16 @@ class Namespaces:
         return (await self.get(namespace)).terminating
 
     async def _read(self, namespace: str) -> Namespace:
-        return _of(await self._kube.namespace(namespace))
+        began = self._clock.mono()
+        return _of(await self._kube.namespace(namespace), began)
 
 
-def _of(meta: Mapping[str, Any] | None) -> Namespace:
+def _of(meta: Mapping[str, Any] | None, began: float) -> Namespace:
     if meta is None:
-        return Namespace(terminating=True)
+        return Namespace(terminating=True, read_at=began)
     released_at = (meta.get("annotations") or {}).get(Annotation.BRAKE_RELEASED_AT)
     written_at = _written_at(meta, Annotation.BRAKE_RELEASED_AT) if released_at else None
-    return Namespace("deletionTimestamp" in meta, released_at, written_at)
+    return Namespace("deletionTimestamp" in meta, released_at, written_at, began)
 
 
 def _written_at(meta: Mapping[str, Any], annotation: Annotation) -> datetime | None:
