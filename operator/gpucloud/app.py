@@ -129,7 +129,7 @@ async def _watch(engine: Engine, settings: Settings, *, acting: bool) -> None:
     objects.register(registry, engine)
     if acting:  # kopf adds a finalizer for its timers
         accounts.register(registry, engine)
-    stopped = engine.ending if engine.leading else engine.turn
+    stopped = engine.ending if engine.leading else engine.standby_over
     unwatched = lifecycle.first_failure()
     tasks = await kopf.spawn_tasks(
         registry=registry,

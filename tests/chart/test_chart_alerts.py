@@ -55,7 +55,7 @@ ASKED = {
     "budget left": "gpucloud_cloud_budget_requests",
     "who leads": "leader_election_master_status",
     "orphans": "gpucloud_orphans",
-    "the brake": "gpucloud_deletions_held",
+    "the deletion guard": "gpucloud_deletions_held",
     "what --observe-only keeps back": "gpucloud_withheld_actions",
 }
 

@@ -1,4 +1,4 @@
-"""Brakes on what goes and limits on what comes, on a real apiserver: what is promised, and how a person lets go."""
+"""The deletion guard and limits on a real apiserver: what is promised, and how a person releases what is held."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def running(here, count):
 
 
 def held(here):
-    """The names of those that the brake holds, and of those that stand beside them."""
+    """The names of those that the deletion guard holds, and of those that stand beside them."""
     names = {True: set(), False: set()}
     for item in here.list("gpuvm"):
         names[ready(item) == "False/DeletionHeld"].add(item["metadata"]["name"])
@@ -73,7 +73,7 @@ def metric(process, name):
 
 
 def test_eight_deleted_at_once(kubectl, here, sim, operator):
-    """Promised: at most three are destroyed (the first may go before the brake trips), and the rest waits for a person."""
+    """Promised: at most three are destroyed (the first may go before the guard holds them), and the rest waits for a person."""
     process = operator(**FLAGS, brake_vms=3)
     running(here, 8)
     here.ok("delete", "gpuvm", "--all", "--wait=false")
@@ -187,7 +187,7 @@ def whole():
         yield kubectl, plane.kubeconfig_for(USER)
 
 
-def test_a_deleted_namespace_waits_for_the_brake_and_says_so(whole, sim):
+def test_a_deleted_namespace_waits_for_the_deletion_guard_and_says_so(whole, sim):
     kubectl, kubeconfig = whole
     kubectl.ok("create", "namespace", "held")
     here = kubectl.in_namespace("held")

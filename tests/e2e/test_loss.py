@@ -106,7 +106,7 @@ def test_an_operator_that_dies_while_it_recreates_leaves_one_vm(here, sim, runni
     assert len(sim.vms()) == 1
 
 
-def test_failed_vms_are_held_beyond_the_brake_until_a_person_releases_them(here, sim, operator):
+def test_failed_vms_are_held_beyond_the_limit_until_a_person_releases_them(here, sim, operator):
     operator(**FLAGS, brake_vms=1)
     for name in ("one", "two"):
         here.apply(gpuvm(name, onLoss="Recreate"))

@@ -122,7 +122,7 @@ class Feeder:
     def _handle(self, definition: Definition, event: dict[str, Any]) -> None:
         """As ``handlers/objects.py``."""
         body, meta = event["object"], event["object"]["metadata"]
-        self._engine.observe(definition.kind, event["type"], body)
+        self._engine.on_event(definition.kind, event["type"], body)
         if definition.kind == ACCOUNT:
             self._accounts[meta["uid"]] = (meta["namespace"], meta["name"])
             if event["type"] == "DELETED":

@@ -23,7 +23,7 @@ LONGEST_PAUSE = {429: 300.0, 503: 10.0}  # for which Retry-After is honoured
 NO_CAPACITY = 503
 DUST = 1e-6
 ROUNDING_SECONDS = 2.0  # times in status are whole seconds
-LOOK_INTERVALS = 5  # of the fast poll, between two queries of what is free
+QUERY_INTERVALS = 5  # of the fast poll, between two queries of what is free
 PASSES_A_MINUTE = 20.0  # of each object, where nothing outside causes any
 PASSES_A_CAUSE = 6.0
 PASSES_A_LOOK = 2.0  # of each object that waits for capacity: when it is looked for, and when the answer has come
@@ -178,7 +178,7 @@ class Rates:
         before = self._availability.get((process.name, who, cluster), -math.inf)
         self._availability[process.name, who, cluster] = now
         self._world.judge.sometimes["waited for capacity"] += 1
-        if now - before < LOOK_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
+        if now - before < QUERY_INTERVALS * self._world.scenario.settings.poll_pending_seconds - DUST:
             self._world.judge.found("availability", f"{process.name} asks {cluster!r} again after {now - before:.1f} s")
         if not self._has_refused_a_start and not any(map(self._has_waited, self._beside(cluster))):
             self._world.judge.found("availability", f"{process.name} asks {cluster!r}, where nobody ever waited for capacity")

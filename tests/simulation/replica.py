@@ -98,7 +98,7 @@ class Replica:
         try:
             await engine.start()
             if not engine.leading:
-                await self._watch(engine, engine.turn, acting=False)
+                await self._watch(engine, engine.standby_over, acting=False)
             if not engine.ending.is_set():
                 await self._watch(engine, engine.ending, acting=True)
         finally:

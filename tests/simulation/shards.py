@@ -143,7 +143,7 @@ class ShardedEngine(Engine):
         super().__init__(settings, Login, clock, ports)
         self.shards = ShardElection(self, settings, lambda: KubeClient(Login, transport=ports.kube()), ports.entropy.instance)
         self.election = self.shards
-        queue = ShardQueue(clock, self.metrics.queue, settings.workers, self._place_of)
+        queue = ShardQueue(clock, self.metrics.queue, settings.workers, self._flow_of)
         queue.acts_on = self.acts_on
         self.queue = queue
 

@@ -16,7 +16,7 @@ from gpucloud.kinds.model import Condition
 from gpucloud.reconcile import evidence, naming, placement, takeover
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import Absent, CallHistory, Limits, Now, ObjectFacts, Present, SSHKeys
-from gpucloud.reconcile.gpuvm import VmFacts, VmPlace
+from gpucloud.reconcile.gpuvm import VmFacts, VmLocation
 from gpucloud.reconcile.ownership import own_record, record_id
 from gpucloud.reconcile.time_annotations import Said
 
@@ -126,7 +126,7 @@ def with_standing(base, changes):
 def a_place(meta=None, spec=None, order=None, *, placement=None, referred_vpc=None, tag=TAG):
     """Where the VM of a GpuVM is, whose record this is."""
     meta, spec = meta or an_object(), spec or a_spec()
-    return VmPlace(meta=meta, spec=spec, order=order, placement=placement, referred_vpc=referred_vpc, tag=tag)
+    return VmLocation(meta=meta, spec=spec, order=order, placement=placement, referred_vpc=referred_vpc, tag=tag)
 
 
 def our_name(spec=None, meta=None):

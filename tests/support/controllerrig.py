@@ -11,7 +11,7 @@ from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.runtime.entropy import SystemEntropy
-from gpucloud.engine.runtime.workqueue import Key, Place, WorkQueue
+from gpucloud.engine.runtime.workqueue import Flow, Key, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.gpuvm import GpuVMSpec, GpuVMStatus
 from gpucloud.reconcile.facts import Now
@@ -107,7 +107,7 @@ class Rig:
     def __init__(self, plan, **more):
         self.clock, self.kube, self.metrics = LoopClock(), FakeKube(), Metrics()
         self.outdated = []  # when the controller said that its cache may be
-        self.queue = WorkQueue(self.clock, self.metrics.queue, 50, lambda key: Place(key.namespace))
+        self.queue = WorkQueue(self.clock, self.metrics.queue, 50, lambda key: Flow(key.namespace))
         self.reconciler = FakeReconciler(self.clock, plan, **more)
         self.events = EventRecorder(self.kube, self.clock, self.reconciler.store.entries)
         deps = ControllerDeps(

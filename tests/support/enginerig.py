@@ -38,13 +38,13 @@ class Rig:
         uid = more.pop("uid", f"u-{name}")
         body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
         self.uids[PLURALS[kind]].add(uid)
-        self.engine.observe(kind, event, body)
+        self.engine.on_event(kind, event, body)
 
     async def release(self, plural, owner):
         """Nobody else holds it: the DELETED event comes at once."""
         self.kube.released.append(owner["uid"])
         kind = next(kind for kind, name in PLURALS.items() if name == plural)
-        self.engine.observe(kind, "DELETED", self.kube.bodies[owner["uid"]])
+        self.engine.on_event(kind, "DELETED", self.kube.bodies[owner["uid"]])
 
     def status(self, name="train"):
         return self.kube.bodies[f"u-{name}"].get("status", {})

@@ -40,7 +40,7 @@ class Rig:
     """GpuVMs that are being deleted, and the guard before them."""
 
     def __init__(self, reconcilers):
-        self.reconcilers, self.brake, self.reconciler = reconcilers, reconcilers.brake, reconcilers.vms
+        self.reconcilers, self.guard, self.reconciler = reconcilers, reconcilers.guard, reconcilers.vms
         self._left = {}  # by name: how the watch reported it
 
     def leave(self, name, at=0, namespace="team", annotations=None, policy="Delete", **more):
@@ -84,7 +84,7 @@ class Rig:
         return [where["id"] for call, where in self.reconcilers.session.client.calls if call == "destroy_server"]
 
     def held(self):
-        return {stored.meta.name for stored in self.reconciler.store if self.brake.hold(stored.meta.uid) is not None}
+        return {stored.meta.name for stored in self.reconciler.store if self.guard.hold(stored.meta.uid) is not None}
 
 
 async def crowded(make, **more):

@@ -108,14 +108,14 @@ class History:
 
     async def release(self, _plural, owner):
         self.kube.released.append(owner["uid"])
-        self.engine.observe(self.kind, "DELETED", self.kube.bodies.pop(owner["uid"]))
+        self.engine.on_event(self.kind, "DELETED", self.kube.bodies.pop(owner["uid"]))
 
     def _show(self, event, body):
         self.kube.version += 1
         body["metadata"]["resourceVersion"] = str(self.kube.version)
         self.kube.bodies[body["metadata"]["uid"]] = body
         self.kube.known[self.plural].add(body["metadata"]["uid"])
-        self.engine.observe(self.kind, event, body)
+        self.engine.on_event(self.kind, event, body)
 
     async def apply(self, status=(), **spec):
         """A new object, perhaps with a status from a backup: the watch shows it without its finalizer first."""

@@ -97,7 +97,7 @@ class Whole:
         status = {"vmId": self.thing(name), "order": order, "observedGeneration": 1, "tenancy": "acme"}
         body = a_resource("GpuVM", name, uid=f"u-{name}", version=self.kube.version, status=status, meta=meta or {}, spec=spec)
         self.kube.bodies[f"u-{name}"] = body
-        self.engine.observe("GpuVM", event, body)
+        self.engine.on_event("GpuVM", event, body)
 
     async def start(self):
         await self.engine.start()

@@ -22,5 +22,5 @@ def register(registry: kopf.OperatorRegistry, engine: Engine) -> None:
 
 def _watch(registry: kopf.OperatorRegistry, engine: Engine, declared: KindDeclaration) -> None:
     @kopf.on.event(GROUP, VERSION, declared.plural, registry=registry, id=declared.kind.lower())
-    async def observe(event: kopf.RawEvent, **_: Any) -> None:
-        engine.observe(declared.kind, event["type"], event["object"])
+    async def on_event(event: kopf.RawEvent, **_: Any) -> None:
+        engine.on_event(declared.kind, event["type"], event["object"])

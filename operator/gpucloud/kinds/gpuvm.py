@@ -383,7 +383,7 @@ class GpuVMStatus(CloudStatus):
     ] = None
     deletion_held_at: Annotated[
         Time | None,
-        Field(description="When a brake began to hold this deletion. It stays until the destroying call is announced."),
+        Field(description="When the deletion guard began to hold this deletion. Stays until the destroying call is announced."),
     ] = None
     boot_log: Annotated[
         BootLogFinding | None, Field(description="What the boot log shows of a VM that is not ready in time.")

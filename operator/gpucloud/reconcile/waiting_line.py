@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from gpucloud.cloud.models import AvailabilityRecord
 
-LOOK_INTERVALS = 5  # of the fast poll, between two queries
-EXHAUSTED_LOOKS = 6  # for which a refused offer counts as taken
+QUERY_INTERVALS = 5  # of the fast poll, between two queries
+EXHAUSTED_QUERIES = 6  # for which a refused offer counts as taken
 
 
 class Offer(NamedTuple):
@@ -93,9 +93,9 @@ class Refusal(NamedTuple):
     uid: str
 
 
-def look_seconds(fast_poll: float) -> float:
+def query_seconds(fast_poll: float) -> float:
     """Return how many seconds pass between two queries of a cluster, however many wait."""
-    return LOOK_INTERVALS * fast_poll
+    return QUERY_INTERVALS * fast_poll
 
 
 def turns(
@@ -133,7 +133,7 @@ def exhausted(
     ``shown_full`` is when a query began that last showed a listed offer without room: after that a refusal says nothing new.
     A refusal in the future was noted by another clock, which says nothing here.
     """
-    lasting = timedelta(seconds=EXHAUSTED_LOOKS * look_seconds(fast_poll))
+    lasting = timedelta(seconds=EXHAUSTED_QUERIES * query_seconds(fast_poll))
     recent = {offer: one.at for offer, one in refused.items() if now - lasting < one.at <= now}
     return {offer: at + lasting for offer, at in recent.items() if _is_news(at, offer.listed(room), shown_full)}
 

@@ -56,7 +56,7 @@ def place_is_forgotten() -> None:
 @named(CAPACITY, "each query of what is free comes too soon after the last")
 def asks_without_pause() -> None:
     """The cloud is asked at the fast poll."""
-    replace(waiting_line.look_seconds, lambda fast_poll: fast_poll)
+    replace(waiting_line.query_seconds, lambda fast_poll: fast_poll)
 
 
 @named(CAPACITY, "a start without capacity is repeated until there is some")

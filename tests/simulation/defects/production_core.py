@@ -15,7 +15,7 @@ from gpucloud.reconcile.core import absent, create, delete, destruction, failed
 from gpucloud.reconcile.core.facts import CloudFacts
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpucloudaccount import delete as account_delete
-from gpucloud.reconcile.gpuvm.identity import VmPlace
+from gpucloud.reconcile.gpuvm.identity import VmLocation
 from gpucloud.reconcile.ownership import own_record
 from gpucloud.reconcile.transitions import OrderEvent
 from simulation.defects.transitions import lead
@@ -166,9 +166,9 @@ def status_believed() -> None:
     Cross-namespace study, arXiv 2507.03387; crossplane's external-name annotation: an id that people can edit is trusted.
     """
 
-    wanted = VmPlace.wanted
+    wanted = VmLocation.wanted
 
-    def recorded(self: VmPlace) -> naming.Identity:
+    def recorded(self: VmLocation) -> naming.Identity:
         spec, before = self.spec, self.order
         if before is None or not before.name or spec.vm_name not in {None, before.name}:
             return wanted(self)

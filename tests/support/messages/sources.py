@@ -111,7 +111,7 @@ FROM_ELSEWHERE = {
     ("cloud/sender.py", "error"): "a CloudError of the transport, completed",
     ("cloud/sender.py", "failure"): "a CloudError of the transport",
     ("engine/cloud/account_session.py", "message"): "the account's own condition, of the tables of decisions",
-    ("engine/cloud/anywhere.py", "cluster"): "the names of clusters",
+    ("engine/cloud/cluster_search.py", "cluster"): "the names of clusters",
     ("engine/cloud/inventory.py", "error.message"): "the cloud's own words",
     ("engine/cloud/inventory.py", "answer.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
     ("engine/cloud/inventory.py", "listing.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",

@@ -12,7 +12,7 @@ from support.fakeapiserver import PREFIX, FakeApiServer
 from support.manifests import gpuvm
 
 VM = Left("GpuVM", "team", "train", "Running", "It runs.")
-HELD = Left("GpuVM", "team", "held", "DeletionHeld", "The brake\nholds it.")
+HELD = Left("GpuVM", "team", "held", "DeletionHeld", "The guard\nholds it.")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_after_a_wait_it_says_how_to_wait_longer(capsys):
 def test_after_a_wait_each_object_says_why_on_one_line(capsys):
     uninstall.report((HELD,), "Drain", "any namespace")
     lines = capsys.readouterr().err.splitlines()
-    assert [line for line in lines if "team/held" in line] == ["  GpuVM team/held DeletionHeld: The brake holds it."]
+    assert [line for line in lines if "team/held" in line] == ["  GpuVM team/held DeletionHeld: The guard holds it."]
 
 
 def test_a_thousand_objects_are_no_thousand_lines(capsys):

@@ -86,7 +86,7 @@ class FakeInventory:
         named = (name for place, name in self.listed if place == (cluster, vpc))
         return [name for name in named if name.startswith(base) and len(name) == len(base) + FINGERPRINT_LENGTH]
 
-    def places_of(self, name):
+    def locations_of(self, name):
         return [here for here, seen in self.seen.items() if here.name == name and isinstance(seen, Present)]
 
     def has_listed_since(self, _uid, not_before):
@@ -165,7 +165,7 @@ class Prices:
         return {"A100_40GB_PCIe_1x": "2.05"}.get(configuration)
 
 
-class Anywhere:
+class ClusterSearch:
     """Knows at once where records of a name are; remembers who looks for one."""
 
     def __init__(self, inventory):
@@ -174,10 +174,10 @@ class Anywhere:
     def search(self, uid, _name, _not_before, _named=frozenset(), **_only):
         self.searching.add(uid)
 
-    def places_of(self, name, _not_before, named=frozenset(), *, only_named=False):
+    def locations_of(self, name, _not_before, named=frozenset(), *, only_named=False):
         if not only_named:
-            return tuple(self.inventory.places_of(name)), next(iter(self.unlisted.values()), None)
-        found = tuple(here for here in self.inventory.places_of(name) if here.cluster in named)
+            return tuple(self.inventory.locations_of(name)), next(iter(self.unlisted.values()), None)
+        found = tuple(here for here in self.inventory.locations_of(name) if here.cluster in named)
         return found, next((self.unlisted[cluster] for cluster in named if cluster in self.unlisted), None)
 
     def end_search(self, uid):
@@ -214,7 +214,7 @@ class FakeSession:
         self.vms, self.snapshots, self.vpcs = FakeInventory(), FakeInventory(), FakeInventory()
         self.capacity = FakeLines()
         self.inventories = {"vms": self.vms, "snapshots": self.snapshots, "vpcs": self.vpcs}
-        self.anywhere = {"vms": Anywhere(self.vms), "snapshots": Anywhere(self.snapshots)}
+        self.cluster_searches = {"vms": ClusterSearch(self.vms), "snapshots": ClusterSearch(self.snapshots)}
         self.learned = Learned(tenants=frozenset(tenants))
         self.credential = ApiKey("made-up-key")
         self.proofs, self.proves, self.proving = 0, True, False
@@ -243,7 +243,7 @@ class Reconcilers:
         )
         self.woken, self.queued, self.shown, self.version = [], [], [], 0
         namespaces = Namespaces(self.kube, self.clock)
-        self.brake = DeletionGuard(rule, namespaces, self.clock, self.woken.append)
+        self.guard = DeletionGuard(rule, namespaces, self.clock, self.woken.append)
         self.tools = ReconcilerDeps(
             accounts=self.accounts,
             default_accounts=DefaultAccounts(self.accounts, self.kube, Seen(self.clock, Entries()), self.shown.append),
@@ -257,7 +257,7 @@ class Reconcilers:
             wake=self.woken.append,
             queue=self.queued.append,
             entropy=SystemEntropy(),
-            deletion_guard=self.brake,
+            deletion_guard=self.guard,
             quota_usage=QuotaUsage(quotas),
         )
         self.by_kind = owned_reconcilers(self.tools)
@@ -266,7 +266,7 @@ class Reconcilers:
         self.accounts.own = Account(OWN_ACCOUNT, self.attached(self.session))
 
     def attached(self, session):
-        session.writes = gated(session.client, GateDeps(lambda: True, self.brake, Metrics().changes), "cloud.example")
+        session.writes = gated(session.client, GateDeps(lambda: True, self.guard, Metrics().changes), "cloud.example")
         for reconciler in self.by_kind.values():
             session.inventories[reconciler.inventory_name].expected = partial(reconciler.expected, session)
         return session

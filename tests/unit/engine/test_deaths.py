@@ -78,7 +78,7 @@ class Rig:
         uid = f"u-{name}"
         body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
         self.kube.known[PLURALS[kind]].add(uid)
-        self.engine.observe(kind, "ADDED", body)
+        self.engine.on_event(kind, "ADDED", body)
 
     def ready(self, name="train"):
         conditions = self.kube.bodies[f"u-{name}"].get("status", {}).get("conditions", ())
@@ -168,9 +168,9 @@ async def kill_own_account(it, key_file):
 
 
 async def kill_deletion_guard(it):
-    brake = it.engine.parts.kinds.owned["GpuVM"]._deletion_guard
+    guard = it.engine.parts.kinds.owned["GpuVM"]._deletion_guard
     it.kube.namespaces["team"] = RuntimeError("a defect")
-    brake.put(an_object(deleting=True, deleted_at=START), None, held=True)
+    guard.put(an_object(deleting=True, deleted_at=START), None, held=True)
     await asyncio.sleep(10)
     it.kube.namespaces.clear()
     reads = len(it.kube.reads)

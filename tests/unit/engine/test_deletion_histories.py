@@ -68,7 +68,7 @@ def takes_snapshots(it, *names):
     body = a_resource("GpuSnapshot", "s", uid="u-s", spec={"vmRef": {"name": "train"}, "snapshotName": names[0]}, status=status)
     it.kube.bodies["u-s"] = body
     it.kube.known["gpusnapshots"].add("u-s")
-    it.engine.observe("GpuSnapshot", "ADDED", body)
+    it.engine.on_event("GpuSnapshot", "ADDED", body)
 
 
 def ready_of(it):

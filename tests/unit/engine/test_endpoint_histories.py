@@ -68,7 +68,7 @@ async def test_an_account_whose_objects_are_at_another_endpoint_says_so(it):
         it.kube.secrets["team", "key"] = a_secret(apikey=KEY)
         it.kube.known["gpucloudaccounts"].add("u-default")
         body = it.kube.bodies["u-default"] = a_resource("GpuCloudAccount", "default", uid="u-default", version=50)
-        it.engine.observe("GpuCloudAccount", "ADDED", body)
+        it.engine.on_event("GpuCloudAccount", "ADDED", body)
 
     def verdict():
         conditions = it.kube.bodies["u-default"].get("status", {}).get("conditions", ())

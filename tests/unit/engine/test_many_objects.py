@@ -40,7 +40,7 @@ async def test_every_one_of_five_thousand_is_ordered_once_with_few_writes(cloud)
             kube.version += 1
             body = a_resource("GpuVM", f"vm-{number}", uid=f"u-{number}", version=kube.version, meta=dict(meta))
             kube.bodies[f"u-{number}"] = body
-            engine.observe("GpuVM", "ADDED", body)
+            engine.on_event("GpuVM", "ADDED", body)
         await asyncio.sleep(3)
     await asyncio.sleep(240)
     orders = Counter(body["name"] for _, _, body in cloud.asked("CreateServer"))

@@ -21,7 +21,7 @@ def made(make_reconcilers):
 
 def all_that_a_reconcile_may_change(made, reconciler):
     asked = [(it.looks, it.wanted, it.ending, it.pending, it.watched) for it in made.session.inventories.values()]
-    guard = (made.brake._deletions, made.brake._troubles, made.brake._counted_at)
+    guard = (made.guard._deletions, made.guard._troubles, made.guard._counted_at)
     credential = (made.session.catalogue.refreshed, made.session.proofs)
     return deepcopy((list(reconciler.store.entries.all(_Known)), asked, guard, credential, made.woken, made.queued))
 
@@ -32,7 +32,7 @@ async def test_facts_and_decisions_change_nothing(made, kind, meta):
     reconciler = made.by_kind[kind]
     stored = made.put(kind, meta=meta, status=bought("train"))
     facts, account = await reconciler.gather(stored), reconciler.account(stored, stored.spec)
-    made.brake.drop(stored.meta.uid)  # a query that counted the deletion would count it anew
+    made.guard.drop(stored.meta.uid)  # a query that counted the deletion would count it anew
     before = all_that_a_reconcile_may_change(made, reconciler)
     made.clock.now += 5
     seen = Observed(facts.now, facts.identity, facts.found, facts.tracked, facts.nonce)

@@ -127,7 +127,7 @@ class Rig:
         uid = f"u-{name}"
         body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
         self.kube.known.setdefault("gpuvms" if kind == "GpuVM" else "gpusnapshots", set()).add(uid)
-        self.engine.observe(kind, "ADDED", body)
+        self.engine.on_event(kind, "ADDED", body)
 
     def passes(self, kind):
         registry = self.engine.metrics.registry

@@ -49,7 +49,7 @@ class Replica:
         uid = f"u-{name}"
         body = self.kube.bodies[uid] = a_resource(kind, name, uid=uid, version=self.kube.version, **more)
         (self.kube.known[PLURALS[kind]].discard if event == "DELETED" else self.kube.known[PLURALS[kind]].add)(uid)
-        self.engine.observe(kind, event, body)
+        self.engine.on_event(kind, event, body)
 
     @property
     def written(self):
@@ -94,7 +94,7 @@ async def test_standing_by_it_knows_all_and_touches_nothing(replica):
         it.show("GpuVM", name, meta=GOING)
     it.show("GpuVM", "shown", status={"state": "ONLINE"})
     it.show("GpuVM", "three", "DELETED")
-    it.engine.observe("GpuVM", "MODIFIED", it.kube.bodies["u-three"])  # overtaken by its last event
+    it.engine.on_event("GpuVM", "MODIFIED", it.kube.bodies["u-three"])  # overtaken by its last event
     assert it.known("GpuVM") == {"train", "shown", "one", "two"}, "gone is gone, whatever comes after it"
     await asyncio.sleep(1000)
     assert it.engine.synced, "a standby is ready"
@@ -121,7 +121,7 @@ async def test_its_turn_comes_and_it_acts_on_what_it_has_seen(replica):
     assert asyncio.get_running_loop().time() - died <= 20
     await asyncio.sleep(30)
     assert len(it.cloud.asked("CreateServer")) == 1
-    assert it.engine.turn.is_set()
+    assert it.engine.standby_over.is_set()
     assert it.engine.metrics.registry.get_sample_value("leader_election_master_status", {"name": "gpucloud-operator"}) == 1
 
 
@@ -144,7 +144,7 @@ async def test_what_vanished_unseen_while_it_stood_by_is_forgotten(replica):
     it.show("GpuVM", "second")
     await asyncio.sleep(5)
     it.kube.known["gpuvms"].remove("u-first")
-    it.engine.observe("GpuVM", None, it.kube.bodies["u-second"])
+    it.engine.on_event("GpuVM", None, it.kube.bodies["u-second"])
     await asyncio.sleep(5)
     assert it.known("GpuVM") == {"second"}
     assert (it.cloud.calls, it.written, len(it.engine.queue)) == ([], [], 0)

@@ -51,7 +51,7 @@ def account(it):
     it.kube.secrets["team", "key"] = a_secret(apikey=THEIRS)
     it.kube.known["gpucloudaccounts"].add("u-default")
     body = it.kube.bodies["u-default"] = a_resource("GpuCloudAccount", "default", uid="u-default", version=50)
-    it.engine.observe("GpuCloudAccount", "ADDED", body)
+    it.engine.on_event("GpuCloudAccount", "ADDED", body)
 
 
 async def bought(it, **spec):

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from gpucloud.engine.runtime.workqueue import Key, Lane, Place, WorkQueue
+from gpucloud.engine.runtime.workqueue import Flow, Key, Lane, WorkQueue
 from support.fakes import LoopClock, NoMeter
 
 pytestmark = pytest.mark.looptime
@@ -23,8 +23,8 @@ def key(name, namespace="a"):
 
 
 def placed(key_):
-    """A key's place: its name says the cluster, before the dash."""
-    return Place(key_.namespace, key_.name.partition("-")[0])
+    """A key's flow: its name says the cluster, before the dash."""
+    return Flow(key_.namespace, key_.name.partition("-")[0])
 
 
 async def taken(queue):
@@ -277,15 +277,15 @@ async def nothing_after(queue, found):
 @pytest.mark.parametrize(
     ("workers", "queued", "expected", "why"),
     [
-        (8, {"b": 9}, {"b": 4}, "a place takes no more workers than it leaves"),
+        (8, {"b": 9}, {"b": 4}, "a flow takes no more workers than it leaves"),
         (8, {"b": 9, "c": 9}, {"b": 4, "c": 2}, "and the next one no more than half of those"),
         (8, {"b": 9, "c": 9, "d": 9, "e": 9}, {"b": 4, "c": 2, "d": 1, "e": 1}, "so several that hang leave some for a while"),
-        (8, {"b": 2, "c": 9}, {"b": 2, "c": 3}, "what a place does not need is another's"),
+        (8, {"b": 2, "c": 9}, {"b": 2, "c": 3}, "what a flow does not need is another's"),
         (1, {"b": 2}, {"b": 1}, "one worker works"),
         (2, {"b": 2}, {"b": 1}, "of two one is for others"),
     ],
 )
-async def test_a_place_that_hangs_leaves_workers_for_others(workers, queued, expected, why):
+async def test_a_flow_that_hangs_leaves_workers_for_others(workers, queued, expected, why):
     """60 calls for one cluster that answered nothing held all 50 workers until their deadline, 30 seconds later."""
     it = WorkQueue(LoopClock(), NoMeter(), workers, placed)
     found = Counter()
@@ -296,7 +296,7 @@ async def test_a_place_that_hangs_leaves_workers_for_others(workers, queued, exp
     it.close()
 
 
-async def test_when_a_worker_of_a_crowded_place_is_free_it_goes_on_with_that_place():
+async def test_when_a_worker_of_a_crowded_flow_is_free_it_goes_on_with_that_flow():
     it = WorkQueue(LoopClock(), NoMeter(), 4, placed)
     crowd(it, "b", 3)
     first, second = await all_taken(it)
@@ -309,7 +309,7 @@ async def test_when_a_worker_of_a_crowded_place_is_free_it_goes_on_with_that_pla
     it.close()
 
 
-async def test_a_crowded_place_loses_no_turn_of_its_namespace():
+async def test_a_crowded_flow_loses_no_turn_of_its_namespace():
     it = WorkQueue(LoopClock(), NoMeter(), 4, placed)
     crowd(it, "b", 3)
     crowd(it, "c", 1)
@@ -327,7 +327,7 @@ async def test_the_turn_of_a_worker_that_is_cancelled_is_another_s(queue):
         await waiting[0]
 
 
-async def test_a_closed_queue_hands_out_announced_calls_of_a_crowded_place_too():
+async def test_a_closed_queue_hands_out_announced_calls_of_a_crowded_flow_too():
     it = WorkQueue(LoopClock(), NoMeter(), 2, placed)
     for number in range(2):
         it.add(key(f"b-{number}"), Lane.ANNOUNCED)

@@ -19,7 +19,7 @@ class Engine:
     def __init__(self):
         self.seen, self.checked = [], []
 
-    def observe(self, kind, event, body):
+    def on_event(self, kind, event, body):
         self.seen.append((kind, event, body["metadata"]["name"]))
 
     def check_account(self, namespace, name):

@@ -82,7 +82,7 @@ def test_a_command_for_an_object_names_it_and_its_namespace():
     assert marks.plain(said) == "kubectl gpucloud retry gvpc/lab --wait --namespace=team"
 
 
-RELEASE = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
+RELEASE = "The deletion guard holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
 WORDS = [
     (("status",), "kubectl annotate --context=fake namespace team", "a message of the operator"),
     (("status", "gvm/nobody"), "\nkubectl get --context=fake gvm -A\n", "an error"),

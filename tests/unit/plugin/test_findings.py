@@ -173,7 +173,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
         (
             {"things": (a_vm("train", "Stalled", "DeletionHeld", deleting="2026-01-01T00:59:59Z"),)},
             ERROR,
-            "brake",
+            "deletion-guard",
             "train is DeletionHeld.",
         ),
         ({"things": (a_vm("train", "Deleting"),)}, WARNING, "deletion", "in deletion for 60 min"),
@@ -310,7 +310,7 @@ def test_a_value_that_steers_a_terminal_stands_in_no_command():
     assert found.advice == "kubectl annotate gpuvm/train gpucloud.dev/pause- --namespace=team"
 
 
-HELD_BACK = "The brake holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
+HELD_BACK = "The deletion guard holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
 
 
 @pytest.mark.parametrize("reason", ["DeletionHeld", "Rejected"])

@@ -1,4 +1,4 @@
-"""The brake: what is held, what lets go, and what may pass, whoever leaves and whenever."""
+"""The deletion guard: what it holds, what releases it, and what it admits."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_releasing_one_never_holds_another(leavers, rule):
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 8)), max_size=12), st.integers(1, 4), st.integers(0, 20))
 def test_no_window_lets_pass_more_than_the_rule_allows(arrivals, vms, price):
-    """They arrive one by one, in any order, and each that is not held passes at once: the worst for the brake."""
+    """They arrive one by one, in any order, and each that is not held passes at once: the worst for the guard."""
     rule = Rule(vms, Decimal(price), timedelta(seconds=60))
     known = []
     for number, (at, cost) in enumerate(arrivals):
@@ -155,7 +155,7 @@ def test_no_window_lets_pass_more_than_the_rule_allows(arrivals, vms, price):
         ("as the command writes it", "2026-01-01T12:00:00Z", T0, ""),
         ("any zone will do", "2026-01-01T13:00:00+01:00", T0, ""),
         ("clocks may differ a little", "2026-01-01T12:04:00Z", T0 + timedelta(minutes=4), ""),
-        ("a release in advance would be no brake", "2099-01-01T00:00:00Z", None, "in the future"),
+        ("a release in advance would switch the guard off", "2099-01-01T00:00:00Z", None, "in the future"),
         ("a time without a zone may be any hour", "2026-01-01T12:00:00", None, "not a time such as 2026-01-02T03:04:05Z"),
         ("yes is no time", "yes", None, "'yes', not a time"),
         ("a novel is cut", "x" * 5000, None, "x" * 40 + "'"),
@@ -221,7 +221,7 @@ ROWS = {
         LEAVES | {"spec": a_spec(deletion={"policy": "Retain"})},
         released=Reason.RETAINED,
     ),
-    "pause goes before the brake": Row(
+    "pause goes before the deletion guard": Row(
         "a person's hand is on it",
         LEAVES | {"meta": noted(deleting=True, PAUSED="true")},
         Reason.DELETION_BLOCKED,
@@ -241,7 +241,7 @@ ROWS = {
         LEAVES | {"hold": None, "history": tried(Verb.DESTROY, history=OLD)},
         Reason.DELETING,
     ),
-    "observe-only shows what the brake would hold": Row(
+    "observe-only shows what the deletion guard would hold": Row(
         "it is what would happen",
         LEAVES | {"limits": Limits(observe_only=True)},
         Reason.DELETION_HELD,

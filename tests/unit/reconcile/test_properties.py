@@ -244,7 +244,7 @@ def destroyed_is_only_what_is_deleted_and_not_retained(f, plan):
     assert not f.dependents
     if isinstance(f.spec, GpuVpcSpec):
         assert (f.occupants.names, f.occupants.as_of >= NOW - FRESH_SECONDS) == ((), True)
-    assert getattr(f, "hold", None) is None, "the brake holds it"
+    assert getattr(f, "hold", None) is None, "the deletion guard holds it"
     if not f.meta.deleting:
         assert not gpuvm.with_snapshots(f), "they stay when a VM is replaced"
         return

@@ -14,13 +14,13 @@ from gpucloud.reconcile import gpuvm
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.gpuvm.waiting import waiter
 from gpucloud.reconcile.waiting_line import (
-    EXHAUSTED_LOOKS,
+    EXHAUSTED_QUERIES,
     Line,
     Offer,
     Refusal,
     Waiter,
     exhausted,
-    look_seconds,
+    query_seconds,
     room_of,
     turns,
 )
@@ -94,7 +94,7 @@ def test_who_needs_one_node_has_a_turn_only_if_that_is_free(nodes, expected, why
         (5, None, True, "a refusal counts more than the listing"),
         (5, 20, True, "also of what was shown without room before it"),
         (5, 3, False, "it was shown without room since: now it is free again"),
-        (look_seconds(2.0) * EXHAUSTED_LOOKS, None, False, "long ago"),
+        (query_seconds(2.0) * EXHAUSTED_QUERIES, None, False, "long ago"),
         (-3600, None, False, "the clock was set back by an hour"),
     ],
 )

@@ -21,7 +21,7 @@ class Heard:
     def __init__(self):
         self.seen = {}
 
-    def observe(self, kind, event, body):
+    def on_event(self, kind, event, body):
         """By object: each object's events are handled in order, those of different objects side by side."""
         self.seen.setdefault(body["metadata"]["uid"], []).append((kind, event, json.dumps(body, sort_keys=True)))
 

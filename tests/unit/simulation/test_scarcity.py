@@ -11,7 +11,7 @@ from itertools import cycle, pairwise
 
 import pytest
 
-from gpucloud.reconcile.waiting_line import look_seconds
+from gpucloud.reconcile.waiting_line import query_seconds
 from gpucloud.sim.world.catalogue import Place
 from simulation.fleet import SPEC, Fleet
 from simulation.logs import SimulatedLog
@@ -31,7 +31,7 @@ IN_TWO_CLUSTERS = {
     ("A100_40GB_PCIe_1x", "on-demand", "Hou1"): 2,
 }
 AWAY = [{"cluster": "Hou1"}, {"configuration": "A100_40GB_PCIe_2x"}, {"cluster": "Hou1", "resourcePool": "on-demand"}]
-LOOK = look_seconds(2.0)
+LOOK = query_seconds(2.0)
 MOST_REFUSED = 20  # what leaves before the first answer comes, when 50 are applied in one moment
 TAKEN_AGAIN = 2 * LOOK + 1  # seconds; each is looked at once a second
 NEWCOMER_EVERY, KILLED_EVERY = 7, 9  # places that come free

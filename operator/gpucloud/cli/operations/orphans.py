@@ -92,12 +92,12 @@ class _Inspector:
         if suspects:
             self._tell(f"listing once more what seems to be left, as account {label}")
             await session.catalogue.learn()
-            places = sorted({scan.place_of(marked) for marked in suspects.values()})
-            second = await scan.scan_places(session, tag, places, listed)
+            scopes = sorted({scan.scope_of(marked) for marked in suspects.values()})
+            second = await scan.scan_scopes(session, tag, scopes, listed)
             still = tuple(marked for marked in second.records if marked.key in suspects)
             unlisted |= dict(second.unlisted)
-        for place, why in sorted(unlisted.items()):
-            where = "the clusters" if place is scan.CLUSTERS else f"{place.inventory} in cluster {place.cluster!r}"
+        for scope, why in sorted(unlisted.items()):
+            where = "the clusters" if scope is scan.CLUSTERS else f"{scope.inventory} in cluster {scope.cluster!r}"
             self._failures.append((label, f"{where} cannot be listed: {why}"))
         return tuple(Found(label, marked, price_of(session, marked)) for marked in still)
 

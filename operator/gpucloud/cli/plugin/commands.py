@@ -319,8 +319,8 @@ VERBS: dict[str, Verb] = {
         function="doctor",
         summary="Look for what keeps things from working, and say what to do about each.",
         about="Checks the CRDs and their version, who you are and what you may do, whether an operator runs and watches the "
-        "namespace, accounts and their Secrets, objects that are Stalled, held by the brake, paused, or long in deletion, and "
-        "annotations that mean nothing. It changes nothing.",
+        "namespace, accounts and their Secrets, objects that are Stalled, held by the deletion guard, paused, or long in "
+        "deletion, and annotations that mean nothing. It changes nothing.",
         takes=(o.output(), o.OPERATOR_NAMESPACE, o.ALL_NAMESPACES, *o.CLUSTER),
         examples=("doctor", "doctor -A -o json"),
     ),

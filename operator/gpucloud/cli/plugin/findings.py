@@ -140,7 +140,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
         elif reason(cause.thing) == Reason.DELETION_HELD:
             yield Finding(
                 Severity.ERROR,
-                "brake",
+                "deletion-guard",
                 followed_by(f"{reason(cause.thing)}: {message(cause.thing)}", names),
                 "Release it as the message says, or keep the VM.",
                 key,

@@ -18,9 +18,9 @@ import structlog
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import VmRecord, VpcRecord
 from gpucloud.engine.cloud import listings
-from gpucloud.engine.cloud.anywhere import Anywhere
 from gpucloud.engine.cloud.capacity import Capacity
 from gpucloud.engine.cloud.catalogue import Catalogue
+from gpucloud.engine.cloud.cluster_search import ClusterSearch
 from gpucloud.engine.cloud.gates import gated
 from gpucloud.engine.cloud.inventory import Intervals, Inventory
 from gpucloud.engine.cloud.port import Closed, connect
@@ -179,8 +179,8 @@ class AccountSession:
         self.vms: Inventory[VmRecord] = self.inventories["vms"]
         self.snapshots: Inventory[SnapshotRecord] = self.inventories["snapshots"]
         self.vpcs: Inventory[VpcRecord] = self.inventories["vpcs"]
-        self.anywhere = {
-            name: Anywhere(self.client, self.inventories[name], deps.clock, deps.tasks, deps.listener.wake, host=self.host)
+        self.cluster_searches = {
+            name: ClusterSearch(self.client, self.inventories[name], deps.clock, deps.tasks, deps.listener.wake, host=self.host)
             for name in SEARCHED
         }
         self.catalogue = Catalogue(
@@ -226,7 +226,7 @@ class AccountSession:
         await asyncio.gather(*tasks, return_exceptions=True)
         for inventory in self.inventories.values():
             await inventory.aclose()
-        for search in self.anywhere.values():
+        for search in self.cluster_searches.values():
             await search.aclose()
         await self.catalogue.aclose()
         await self.capacity.aclose()

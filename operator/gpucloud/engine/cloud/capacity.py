@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.reconcile.waiting_line import Line, Refusal, exhausted, look_seconds, nodes_of, room_of, turns
+from gpucloud.reconcile.waiting_line import Line, Refusal, exhausted, nodes_of, query_seconds, room_of, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ class _Line:
     nodes: dict[Offer, frozenset[str]] = field(default_factory=dict)  # the free ones, where they are named
     turns: dict[str, Offer] = field(default_factory=dict)
     shown_full: dict[Offer, datetime] = field(default_factory=dict)  # begin of the last query that showed no room
-    looked: bool = False  # a query was answered, or too many have failed
+    queried: bool = False  # a query was answered, or too many have failed
     failures: int = 0  # of queries, in a row
     changed: asyncio.Event = field(default_factory=asyncio.Event)  # somebody joined, left, or can order now
     task: asyncio.Task[None] | None = None
@@ -66,18 +66,18 @@ class Capacity:
         self._lines: dict[str, _Line] = {}
         self._refused: dict[str, dict[Offer, Refusal]] = {}  # the last refusal of each offer, by cluster
 
-    def line(self, cluster: str, place: Waiter) -> Line:
+    def line(self, cluster: str, waiter: Waiter) -> Line:
         """Return what the line of the cluster says of this GpuVM, also of one that is not in it."""
         line = self._lines.get(cluster.casefold()) or _Line(cluster)  # it joins as soon as it says that it waits
-        listed = frozenset(offer for offer in place.offers if place.is_shown_room(offer, line.room, line.nodes))
+        listed = frozenset(offer for offer in waiter.offers if waiter.is_shown_room(offer, line.room, line.nodes))
         taken, refused = self._exhausted(line), self._refused.get(cluster.casefold(), {})
-        known = {offer: offer.in_pool(place.default_pool) for offer in place.offers}
-        turn = line.turns.get(place.uid)
+        known = {offer: offer.in_pool(waiter.default_pool) for offer in waiter.offers}
+        turn = line.turns.get(waiter.uid)
         return Line(
-            looking=not line.looked,
+            looking=not line.queried,
             listed=listed,
             turn=None if turn is None or known.get(turn) in taken else turn,
-            taken={one: taken[at] for one, at in known.items() if at in taken and refused[at].uid != place.uid},
+            taken={one: taken[at] for one, at in known.items() if at in taken and refused[at].uid != waiter.uid},
         )
 
     def refused(self, cluster: str, offer: Offer, uid: str) -> None:
@@ -117,23 +117,23 @@ class Capacity:
 
     async def _run(self, line: _Line) -> None:
         """Ask as long as somebody waits who could order now; ever less often while the queries fail."""
-        await asyncio.sleep(look_seconds(self._fast_poll))
+        await asyncio.sleep(query_seconds(self._fast_poll))
         while line.waiters:
             if any(waiter.ready for waiter in line.waiters.values()):
-                await self._look(line)
-                await asyncio.sleep(look_seconds(self._fast_poll) * 2 ** min(max(0, line.failures - PATIENCE), MOST_DOUBLINGS))
+                await self._query(line)
+                await asyncio.sleep(query_seconds(self._fast_poll) * 2 ** min(max(0, line.failures - PATIENCE), MOST_DOUBLINGS))
             else:
                 line.turns = {}
                 line.changed.clear()
                 await line.changed.wait()
         del self._lines[line.cluster.casefold()]
 
-    async def _look(self, line: _Line) -> None:
+    async def _query(self, line: _Line) -> None:
         """Ask what is free, and give it to those who wait. Wake who has a turn; everyone if something else is listed now.
 
         One failure says nothing: if it ended the wait, all would order at once, whoever waits longest.
         """
-        before, began = line.room.keys() if line.looked else None, self._clock.wall()
+        before, began = line.room.keys() if line.queried else None, self._clock.wall()
         try:
             listing = await self._client.get_availability(cluster=line.cluster)
         except CloudError as error:
@@ -145,7 +145,7 @@ class Capacity:
         else:
             line.room, line.failures = room_of(line.cluster, listing.items), 0
             line.nodes = nodes_of(line.cluster, listing.items)
-        line.looked = True
+        line.queried = True
         line.turns = turns(line.waiters.values(), line.room, self._exhausted(line), line.nodes)
         line.shown_full |= dict.fromkeys((offer for offer, count in line.room.items() if count == 0), began)
         for uid in list(line.turns) if line.room.keys() == before else list(line.waiters):

@@ -94,7 +94,7 @@ class ClusterRecords(Generic[R]):
     duration: float = 0.0  # of the last listing, in seconds
     duration_before: float = 0.0  # of the one before
     by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet
-    by_name: dict[str, tuple[Identity, ...]] | None = None  # places in ``records`` by name, likewise
+    by_name: dict[str, tuple[Identity, ...]] | None = None  # locations in ``records`` by name, likewise
 
     def observe(self, identity: Identity, accepted_until: float) -> Observation[R] | None:
         """Return what the last listing shows of an identity; None before the first one, which may have failed.
@@ -144,8 +144,8 @@ class ClusterRecords(Generic[R]):
                 self.by_base.setdefault((key.vpc, key.name[:-FINGERPRINT_LENGTH]), []).append(key.name)
         return self.by_base.get((vpc, base), [])
 
-    def places(self, name: str) -> tuple[Identity, ...]:
-        """Return all places with a record of this name."""
+    def locations(self, name: str) -> tuple[Identity, ...]:
+        """Return all locations with a record of this name."""
         if self.by_name is None:
             self.by_name = {}
             for key in self.records:
@@ -207,7 +207,7 @@ class ClusterRecords(Generic[R]):
 
     def is_unproven(self, name: str, not_before: float) -> bool:
         """Whether the last listing has nothing of this name, and the one before it does not confirm that."""
-        return not (isinstance(self.latest(), Unknown) or self.places(name) or self.lacked_before(name, not_before))
+        return not (isinstance(self.latest(), Unknown) or self.locations(name) or self.lacked_before(name, not_before))
 
     def listing_status(self, now: float) -> ListingStatus:
         """Return the status of the listing at this mono time, for metrics."""

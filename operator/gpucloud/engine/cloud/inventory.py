@@ -132,7 +132,7 @@ class Inventory(ListedClusters[R]):
             self._retire(cluster)
 
     def list_until_known(self, uid: str, cluster: str, name: str, not_before: float) -> None:
-        """List a cluster that is listed for this object until ``places_since`` knows, and wake the object then.
+        """List a cluster that is listed for this object until ``locations_since`` knows, and wake the object then.
 
         So does the end of a failure or of a doubt.
         """

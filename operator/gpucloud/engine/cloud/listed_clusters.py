@@ -43,11 +43,11 @@ class ListedClusters(Generic[R]):
         cached = self._cached.get(cluster)
         return [] if cached is None else cached.names(vpc, base)
 
-    def places_of(self, name: str) -> list[Identity]:
-        """Return all places where the listed clusters show a record of this name."""
-        return [here for cached in self._cached.values() for here in cached.places(name)]
+    def locations_of(self, name: str) -> list[Identity]:
+        """Return all locations where the listed clusters show a record of this name."""
+        return [here for cached in self._cached.values() for here in cached.locations(name)]
 
-    def places_since(self, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
+    def locations_since(self, cluster: str, name: str, not_before: float) -> tuple[Identity, ...] | Unknown:
         """Return where a cluster has records of a name, by a listing that began at ``not_before`` (mono) or later.
 
         That it has none takes two listings in a row, as one may be partial. ``Inventory.list_until_known`` asks for them.
@@ -58,7 +58,7 @@ class ListedClusters(Generic[R]):
             return latest
         if cached is None or not cached.has_listed_since(not_before) or cached.is_unproven(name, not_before):
             return Unknown(self._clock.mono(), UnknownReason.NOT_LISTED)
-        return cached.places(name)
+        return cached.locations(name)
 
     def shows(self, identity: Identity) -> bool:
         """Whether the last complete listing of its cluster shows an identity."""

@@ -89,8 +89,8 @@ class Controller(Generic[P, S, F]):
         self._queue, self._kube, self._events = deps.queue, deps.kube, deps.events
         self._metrics, self._clock, self._is_leader = deps.metrics, deps.clock, deps.is_leader
         kind, metrics = reconciler.kind, deps.metrics
-        self._passes = {result: metrics.reconciles.total.labels(controller_name(kind), result) for result in ReconcileResult}
-        self._pass_seconds = metrics.reconciles.seconds.labels(controller_name(kind))
+        self._results = {result: metrics.reconciles.total.labels(controller_name(kind), result) for result in ReconcileResult}
+        self._seconds = metrics.reconciles.seconds.labels(controller_name(kind))
         self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._edits = EditTraces(deps.tracer, self._entries, deps.clock, kind)
         self._reporter = StatusReporter(deps.events, metrics, deps.clock)
@@ -118,10 +118,10 @@ class Controller(Generic[P, S, F]):
             self.retry_later(key)
         if self._reconciler.store.get(key.uid) is None:  # deleted meanwhile: drop what this reconcile has noted
             self.on_delete(key)
-        self._passes[result].inc()
+        self._results[result].inc()
         if result is ReconcileResult.ERROR:
             self._metrics.reconciles.errors.labels(controller_name(key.kind)).inc()
-        self._pass_seconds.observe(self._clock.mono() - began)
+        self._seconds.observe(self._clock.mono() - began)
 
     @property
     def plural(self) -> str:

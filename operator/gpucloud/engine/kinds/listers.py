@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.kinds import gpucloudaccount, gpusnapshot, gpuvm, gpuvpc
 from gpucloud.reconcile.gpusnapshot.identity import identity as identity_of_snapshot
-from gpucloud.reconcile.gpuvm.identity import VmPlace
+from gpucloud.reconcile.gpuvm.identity import VmLocation
 from gpucloud.reconcile.naming import Identity
 
 if TYPE_CHECKING:
@@ -63,17 +63,17 @@ class Listers:
 
     def vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity | None:
         """Return the VM's identity; None while it is unknown."""
-        here = self._place(vm, spec).placed()
+        here = self._location(vm, spec).placed()
         return here if here.vpc or spec.vm_name is None else None  # in another VPC a chosen name may be another owner's
 
     def desired_vm_identity(self, vm: Vm, spec: GpuVMSpec) -> Identity:
         """Return the identity that the spec asks for, with an empty VPC while the VPC is unknown."""
-        return self._place(vm, spec).wanted()
+        return self._location(vm, spec).wanted()
 
-    def _place(self, vm: Vm, spec: GpuVMSpec) -> VmPlace:
+    def _location(self, vm: Vm, spec: GpuVMSpec) -> VmLocation:
         vpc = None if spec.vpc_ref is None else self.vpcs.named(vm.meta.namespace, spec.vpc_ref.name)
         referred = vpc.spec.name if vpc is not None and vpc.spec is not None else None
-        return VmPlace(
+        return VmLocation(
             meta=vm.meta, spec=spec, order=vm.order, placement=vm.status.placement, referred_vpc=referred, tag=self.tag
         )
 

@@ -143,7 +143,7 @@ class Observer:
                 return None, Unknown(since, UnknownReason.NOT_LISTED)
             search = Search(session, proofs.here, since)
             self._searches.carry_on(uid, search)
-            found, unsearched = self._searches.places_of(search)
+            found, unsearched = self._searches.locations_of(search)
             if found or unsearched is not None:
                 return (found[0], None) if found else (None, unsearched)
         return None, None

@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
     deleting: bool = False
 
 
-def _place(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
+def _location(order: Order | None, stored: CachedObject[Any, Any]) -> tuple[object, ...]:
     """Return where an order of this object is looked for: of one that is deleted, where it was ordered at last."""
     placed = current_placement(order)
     return (placed,) if order is None or not stored.meta.deleting else (placed, order.name, order.cluster, order.vpc)
@@ -124,8 +124,8 @@ class OrderTracker:
         known = self.latest(stored.meta.uid)
         if known is None or known.order is None or known.order is stored.order:
             return stored
-        same_place = _place(known.order, stored) == _place(stored.order, stored)
-        if same_place and not _names_clusters(known.order, stored):
+        same_location = _location(known.order, stored) == _location(stored.order, stored)
+        if same_location and not _names_clusters(known.order, stored):
             return stored
         return replace(stored, status=stored.status.model_copy(update={"order": known.order}))
 

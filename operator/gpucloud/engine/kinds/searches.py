@@ -14,7 +14,7 @@ from gpucloud.reconcile.naming import same_cluster
 if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cloud.account_session import AccountSession
-    from gpucloud.engine.cloud.anywhere import Anywhere
+    from gpucloud.engine.cloud.cluster_search import ClusterSearch
     from gpucloud.reconcile.facts import Unknown
     from gpucloud.reconcile.naming import Identity
 
@@ -37,12 +37,12 @@ class Search:
 class _Running(Ending):
     """The search of one object that is under way, by what it is made with; it ends with the object."""
 
-    anywhere: Anywhere | None = None
+    clusters: ClusterSearch | None = None
 
     def end(self, uid: str) -> None:
-        if self.anywhere is not None:
-            self.anywhere.end_search(uid)
-        self.anywhere = None
+        if self.clusters is not None:
+            self.clusters.end_search(uid)
+        self.clusters = None
 
 
 class Searches:
@@ -59,23 +59,23 @@ class Searches:
         self.end_other(uid, search.session)
         if uid not in self._entries:
             return
-        anywhere = self._entries.part(uid, _Running).anywhere = search.session.anywhere[self._inventory_name]
-        anywhere.search(uid, search.here.name, search.not_before, search.named, only_named=search.only_named)
+        clusters = self._entries.part(uid, _Running).clusters = search.session.cluster_searches[self._inventory_name]
+        clusters.search(uid, search.here.name, search.not_before, search.named, only_named=search.only_named)
 
-    def places_of(self, search: Search) -> tuple[tuple[Identity, ...], Unknown | None]:
+    def locations_of(self, search: Search) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where else than ``here`` records of its name are, and why other places are unknown. A query.
 
-        Both as ``Anywhere.places_of`` returns them, for a search that was carried on in this reconcile.
+        Both as ``ClusterSearch.locations_of`` returns them, for a search that was carried on in this reconcile.
         """
-        anywhere, here = search.session.anywhere[self._inventory_name], search.here
-        found, unknown = anywhere.places_of(here.name, search.not_before, search.named, only_named=search.only_named)
+        clusters, here = search.session.cluster_searches[self._inventory_name], search.here
+        found, unknown = clusters.locations_of(here.name, search.not_before, search.named, only_named=search.only_named)
         others = (there for there in found if there.vpc != here.vpc or not same_cluster(there.cluster, here.cluster))
         return tuple(others), unknown
 
     def end_other(self, uid: str, session: AccountSession | None) -> None:
         """End this object's search if it is one with another credential than its account has now."""
         running = self._entries.find(uid, _Running)
-        if running is not None and (session is None or running.anywhere is not session.anywhere[self._inventory_name]):
+        if running is not None and (session is None or running.clusters is not session.cluster_searches[self._inventory_name]):
             running.end(uid)
 
     def end(self, uid: str) -> None:

@@ -24,7 +24,7 @@ from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.manager.queries import Queries
 from gpucloud.engine.manager.wiring import Base, Parts, wire
 from gpucloud.engine.runtime.supervisor import Supervisor
-from gpucloud.engine.runtime.workqueue import Key, Lane, Place, WorkQueue
+from gpucloud.engine.runtime.workqueue import Flow, Key, Lane, WorkQueue
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.engine.telemetry.requests import MeteredTransport
 from gpucloud.kinds.definitions import DEFINITIONS
@@ -50,13 +50,13 @@ class _Started:
 
 
 class Engine:
-    """The manager of all controllers. The watch passes its events to ``observe``; background tasks do the rest."""
+    """The manager of all controllers. The watch passes its events to ``on_event``; background tasks do the rest."""
 
     def __init__(self, settings: Settings, login: Callable[[], Connection], clock: Clock, ports: Ports | None = None) -> None:
         self._settings, self._ports, self._clock = settings, ports or Ports(), clock
         entropy = self._ports.entropy
         self.metrics = Metrics()
-        self.queue = WorkQueue(clock, self.metrics.queue, settings.workers, self._place_of)
+        self.queue = WorkQueue(clock, self.metrics.queue, settings.workers, self._flow_of)
         self.tasks = Supervisor(self.metrics.task_failed, self.die, entropy.jitter)
         leases = KubeClient(login, transport=self._transport())
         self.election = leader_elector(settings, leases, clock, entropy, self.tasks, self._lead, self._lose)
@@ -72,7 +72,7 @@ class Engine:
         self._workers: list[asyncio.Task[None]] = []
         self.synced = False
         self.leading = False  # False: watch events only fill the caches
-        self.turn = asyncio.Event()  # set when standing by is over: the process leads, or ends
+        self.standby_over = asyncio.Event()  # set when standing by is over: the process leads, or ends
         self.ending = asyncio.Event()  # set when the process is to end
         self.restart_required = False  # only a new process can go on
         self._lost = False  # the Lease is lost: running reconciles are cancelled
@@ -88,9 +88,9 @@ class Engine:
             raise RuntimeError("the engine has not been started")
         return self._started.parts
 
-    def _place_of(self, key: Key) -> Place:
+    def _flow_of(self, key: Key) -> Flow:
         observed = self.parts.kinds.observed.get(key.kind)
-        return Place(key.namespace, "" if observed is None else observed.cluster_of(key.uid))
+        return Flow(key.namespace, "" if observed is None else observed.cluster_of(key.uid))
 
     async def start(self) -> None:
         """Learn the installation's tag, then lead or stand by. Waits for the apiserver, and for the CRDs."""
@@ -164,7 +164,7 @@ class Engine:
             for stored in reconciler.store:
                 reconciler.on_update(stored)
                 self.queue.add(Key(kind, stored.meta.namespace, stored.meta.name, stored.meta.uid))
-        self.turn.set()
+        self.standby_over.set()
 
     def _lose(self) -> None:
         """Cancel all work: another process may lead from now on. Only a new process can go on."""
@@ -184,7 +184,7 @@ class Engine:
     def end(self) -> None:
         """End the process."""
         self.ending.set()
-        self.turn.set()
+        self.standby_over.set()
 
     def _require_restart(self) -> None:
         self.restart_required = True
@@ -209,7 +209,7 @@ class Engine:
         if self._ports.tracer is not None:
             await asyncio.to_thread(self._ports.tracer.close)
 
-    def observe(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
+    def on_event(self, kind: str, event: str | None, body: Mapping[str, Any]) -> None:
         """One event of the watch; ``event`` is None for the first list. Cheap: no I/O."""
         parts, meta = self.parts, body["metadata"]
         reconciler = parts.kinds.reconcilers[kind]

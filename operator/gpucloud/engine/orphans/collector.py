@@ -19,7 +19,7 @@ from gpucloud.engine.kinds import registry
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.orphans import scan
-from gpucloud.engine.orphans.scan import Place, ScanResult, place_of
+from gpucloud.engine.orphans.scan import ScanResult, Scope, scope_of
 from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds import gpuvm
 from gpucloud.kinds.meta import Reason
@@ -64,7 +64,7 @@ class CollectorDeps:
 
 @dataclass(slots=True)
 class _Seen:
-    """Last scan of one place: start times of the last listings that showed each orphan."""
+    """Last scan of one scope: start times of the last listings that showed each orphan."""
 
     as_of: float
     orphans: dict[tuple[str, Identity], tuple[float, ...]] = field(default_factory=dict)
@@ -85,13 +85,13 @@ class OrphanCollector:
 
     def __init__(self, deps: CollectorDeps) -> None:
         self._deps = deps
-        self._seen: dict[AccountSession, dict[Place, _Seen]] = {}
+        self._seen: dict[AccountSession, dict[Scope, _Seen]] = {}
         self._reported: dict[tuple[str, ...], float] = {}
         self._unposted: set[tuple[str, ...]] = set()  # reported orphans whose Event was lost
         self._sent: dict[tuple[str, ...], float] = {}
         self._abandonments: OrderedDict[str, Abandonment] = OrderedDict()  # by the name of the thing
         self._refusing: set[AccountSession] = set()
-        self._logged_failures: dict[tuple[str, Place], str] = {}
+        self._logged_failures: dict[tuple[str, Scope], str] = {}
 
     def on_tombstone(self, reconciler: OwnedReconciler[Any, Any, Any], body: Mapping[str, Any]) -> None:
         """Record an abandonment if an object was deleted before we released its finalizer. Does no I/O."""
@@ -151,8 +151,8 @@ class OrphanCollector:
         """Yield account, kind of record and cluster; the number of orphans there; the seconds since the last scan."""
         now = self._deps.clock.mono()
         for label, session in self._deps.sessions:
-            for place, seen in self._seen.get(session, {}).items():
-                yield (label, place.inventory, place.cluster), len(seen.orphans), now - seen.as_of
+            for scope, seen in self._seen.get(session, {}).items():
+                yield (label, scope.inventory, scope.cluster), len(seen.orphans), now - seen.as_of
 
     def refusals(self) -> Iterator[tuple[str, bool]]:
         """Yield each scanned account, and whether its collection is refused because too many resources look orphaned."""
@@ -163,8 +163,8 @@ class OrphanCollector:
         second = ScanResult()
         if suspects:
             await at.session.catalogue.learn()
-            places = sorted({place_of(marked) for marked in suspects})
-            second = await scan.scan_places(at.session, self._deps.objects.tag, places, at.listed)
+            scopes = sorted({scope_of(marked) for marked in suspects})
+            second = await scan.scan_scopes(at.session, self._deps.objects.tag, scopes, at.listed)
         suspected = {marked.key for marked in suspects}
         here = [marked for marked in second.records if marked.key in suspected]
         found = [marked for marked in here if _key(at.session, marked) not in claimed]
@@ -176,18 +176,18 @@ class OrphanCollector:
         if self._deps.rules.collect:
             await self._collect(at, found, OrphanCounts(len(here), len(at.scanned.records)), clear=not unlisted)
 
-    def _remember(self, at: _AccountScan, found: list[MarkedRecord], unlisted: Mapping[Place, str]) -> None:
-        """Store the orphans of each listing. A place that could not be listed keeps those of its last listing."""
-        places = self._seen.setdefault(at.session, {})
-        for place, as_of in at.scanned.as_of.items():
-            if place in unlisted:
+    def _remember(self, at: _AccountScan, found: list[MarkedRecord], unlisted: Mapping[Scope, str]) -> None:
+        """Store the orphans of each listing. A scope that could not be listed keeps those of its last listing."""
+        scopes = self._seen.setdefault(at.session, {})
+        for scope, as_of in at.scanned.as_of.items():
+            if scope in unlisted:
                 continue
-            before = places[place].orphans if place in places else {}
-            now = {marked.key: (*before.get(marked.key, ()), as_of) for marked in found if place_of(marked) == place}
-            places[place] = _Seen(as_of, {key: tuple(dict.fromkeys(times))[-2:] for key, times in now.items()})
+            before = scopes[scope].orphans if scope in scopes else {}
+            now = {marked.key: (*before.get(marked.key, ()), as_of) for marked in found if scope_of(marked) == scope}
+            scopes[scope] = _Seen(as_of, {key: tuple(dict.fromkeys(times))[-2:] for key, times in now.items()})
         if scan.CLUSTERS not in unlisted:
-            for place in places.keys() - at.scanned.as_of.keys() - at.scanned.unlisted.keys():
-                del places[place]  # the cluster is not this account's any more
+            for scope in scopes.keys() - at.scanned.as_of.keys() - at.scanned.unlisted.keys():
+                del scopes[scope]  # the cluster is not this account's any more
 
     def _report(self, at: _AccountScan, found: list[MarkedRecord]) -> None:
         now, reported = self._deps.clock.mono(), 0
@@ -221,7 +221,7 @@ class OrphanCollector:
 
     def _facts_of(self, at: _AccountScan, marked: MarkedRecord, counts: OrphanCounts, *, clear: bool) -> OrphanFacts:
         deps, session = self._deps, at.session
-        seen = self._seen.get(session, {}).get(place_of(marked))
+        seen = self._seen.get(session, {}).get(scope_of(marked))
         abandonment = self._abandonments.get(marked.where.name)
         wanted = (
             abandonment is None
@@ -286,16 +286,16 @@ class OrphanCollector:
         event = Event(Reason.ORPHAN_COLLECTION_REFUSED, note, "LookForOrphans", warning=True, always=True)
         self._deps.record(at.session, gpuvm.KIND, event, partial(self._refusing.discard, at.session))
 
-    def _log_failures(self, label: str, unlisted: Mapping[Place, str], found: ScanResult) -> None:
-        """Log each place that cannot be listed once, and again after it could be listed in between."""
-        for place in found.as_of.keys() - unlisted.keys() | ({scan.CLUSTERS} - unlisted.keys()):
-            self._logged_failures.pop((label, place), None)
-        for place, why in unlisted.items():
-            if (label, place) not in self._logged_failures:
+    def _log_failures(self, label: str, unlisted: Mapping[Scope, str], found: ScanResult) -> None:
+        """Log each scope that cannot be listed once, and again after it could be listed in between."""
+        for scope in found.as_of.keys() - unlisted.keys() | ({scan.CLUSTERS} - unlisted.keys()):
+            self._logged_failures.pop((label, scope), None)
+        for scope, why in unlisted.items():
+            if (label, scope) not in self._logged_failures:
                 log.warning(
-                    "orphan scan failed for this listing", account=label, kind=place.inventory, cluster=place.cluster, why=why
+                    "orphan scan failed for this listing", account=label, kind=scope.inventory, cluster=scope.cluster, why=why
                 )
-            self._logged_failures[label, place] = why
+            self._logged_failures[label, scope] = why
 
     def _prune(self, sessions: set[AccountSession]) -> None:
         for session in self._seen.keys() - sessions:

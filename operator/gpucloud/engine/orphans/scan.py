@@ -30,14 +30,14 @@ if len(KINDS) < len(registry.MARKED):
     raise ValueError("two kinds of marked resources share an inventory: an orphan would be taken for the other kind's")
 
 
-class Place(NamedTuple):
+class Scope(NamedTuple):
     """One listing: what is listed, and in which cluster."""
 
     inventory: str
     cluster: str
 
 
-CLUSTERS = Place("clusters", "")  # the list of the clusters themselves
+CLUSTERS = Scope("clusters", "")  # the list of the clusters themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class ScanResult:
     """What one credential shows of ours, when each listing began, and what could not be listed, with the reason."""
 
     records: tuple[MarkedRecord, ...] = ()
-    as_of: Mapping[Place, float] = field(default_factory=dict)
-    unlisted: Mapping[Place, str] = field(default_factory=dict)
+    as_of: Mapping[Scope, float] = field(default_factory=dict)
+    unlisted: Mapping[Scope, str] = field(default_factory=dict)
 
 
-def place_of(marked: MarkedRecord) -> Place:
+def scope_of(marked: MarkedRecord) -> Scope:
     """Return the listing that shows this record."""
-    return Place(registry.MARKED[marked.kind].inventory, marked.where.cluster)
+    return Scope(registry.MARKED[marked.kind].inventory, marked.where.cluster)
 
 
 async def scan_session(session: AccountSession, tag: str) -> ScanResult:
@@ -64,30 +64,30 @@ async def scan_session(session: AccountSession, tag: str) -> ScanResult:
         unlisted[CLUSTERS] = error.message
     known = (*sorted(in_use), *session.learned.clusters, *sorted(told))
     spellings = {cluster.casefold(): cluster for cluster in known}  # one of each cluster: the cloud's own, where it is known
-    places = [Place(inventory, cluster) for cluster in sorted(spellings.values()) for inventory in KINDS]
-    found = await scan_places(session, tag, places)
+    scopes = [Scope(inventory, cluster) for cluster in sorted(spellings.values()) for inventory in KINDS]
+    found = await scan_scopes(session, tag, scopes)
     return ScanResult(found.records, found.as_of, unlisted | dict(found.unlisted))
 
 
-async def scan_places(session: AccountSession, tag: str, places: Iterable[Place], not_before: float = -math.inf) -> ScanResult:
-    """Scan these places only, by listings that began at ``not_before`` or later.
+async def scan_scopes(session: AccountSession, tag: str, scopes: Iterable[Scope], not_before: float = -math.inf) -> ScanResult:
+    """Scan these scopes only, by listings that began at ``not_before`` or later.
 
     A listing that is shared with objects may have their spelling of the cluster, which comes and goes with them.
     """
     found: list[MarkedRecord] = []
     as_of, unlisted = {}, {}
-    for place in places:
-        inventory: Inventory[Any] = session.inventories[place.inventory]
-        listed = await inventory.listing(inventory.spelling(place.cluster), not_before)
+    for scope in scopes:
+        inventory: Inventory[Any] = session.inventories[scope.inventory]
+        listed = await inventory.listing(inventory.spelling(scope.cluster), not_before)
         if isinstance(listed, Unknown):
-            unlisted[place] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
+            unlisted[scope] = f"{listed.cause}: {listed.detail}" if listed.detail else str(listed.cause)
             continue
-        as_of[place] = listed.as_of
+        as_of[scope] = listed.as_of
         for where, records in listed.records.items():
             mark = naming.read_mark(where.name, tag)
             if mark is not None:
-                here = where._replace(cluster=place.cluster)
-                found.append(MarkedRecord(KINDS[place.inventory], here, mark, records[0], duplicate_records=len(records) > 1))
+                here = where._replace(cluster=scope.cluster)
+                found.append(MarkedRecord(KINDS[scope.inventory], here, mark, records[0], duplicate_records=len(records) > 1))
     return ScanResult(tuple(found), as_of, unlisted)
 
 

@@ -4,7 +4,7 @@ A key that is added several times is queued once. No two workers process one key
 worker processes it is queued again afterwards. The queue has three lanes: announced calls; user edits and deletions, and
 objects that have no status yet; polls. Announced calls go first, so that a call is sent while its announcement is recent.
 Within a lane, namespaces take turns, so that one tenant's thousand objects do not delay another tenant's only object. And no
-place takes more workers than it leaves: where a cluster answers nothing, each call for it holds a worker until its deadline.
+flow takes more workers than it leaves: where a cluster answers nothing, each call for it holds a worker until its deadline.
 A heap holds the keys with a later due time.
 """
 
@@ -16,14 +16,14 @@ import itertools
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from gpucloud.engine.runtime.turns import Key, Lane, Place, Turns
+from gpucloud.engine.runtime.fair_lane import FairLane, Flow, Key, Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gpucloud.engine.runtime.clock import Clock
 
-__all__ = ["Key", "Lane", "Place", "QueueMeter", "WorkQueue"]
+__all__ = ["Flow", "Key", "Lane", "QueueMeter", "WorkQueue"]
 
 
 SHORTEST_SECONDS = 0.001
@@ -47,27 +47,27 @@ class _Queued(NamedTuple):
     """Where a key is queued, and since when (mono)."""
 
     lane: Lane
-    place: Place
+    flow: Flow
     since: float
 
 
 class _Working(NamedTuple):
-    """A key that a worker has, of which place, and since when (mono)."""
+    """The flow of a key that a worker has, and since when (mono)."""
 
-    place: Place
+    flow: Flow
     since: float
 
 
 class WorkQueue:
-    """Keys that are due now or later. ``workers``: how many take keys; ``place_of`` returns what a key is about."""
+    """Keys that are due now or later. ``workers``: how many take keys; ``flow_of`` returns the flow of a key."""
 
-    def __init__(self, clock: Clock, meter: QueueMeter, workers: int, place_of: Callable[[Key], Place]) -> None:
+    def __init__(self, clock: Clock, meter: QueueMeter, workers: int, flow_of: Callable[[Key], Flow]) -> None:
         self._clock, self._meter = clock, meter
-        self._workers, self._place_of = workers, place_of
-        self._lanes = tuple(Turns() for _ in Lane)
+        self._workers, self._flow_of = workers, flow_of
+        self._lanes = tuple(FairLane() for _ in Lane)
         self._queued: dict[Key, _Queued] = {}
         self._working: dict[Key, _Working] = {}
-        self._workers_at: Counter[Place] = Counter()
+        self._workers_of: Counter[Flow] = Counter()
         self._again: dict[Key, Lane] = {}
         self._heap: list[tuple[float, int, Key]] = []
         self._wakes: dict[Key, float] = {}
@@ -93,10 +93,10 @@ class WorkQueue:
         before = self._queued.get(key)
         if before is not None:
             if lane < before.lane:
-                self._lanes[before.lane].remove(key, before.place)
+                self._lanes[before.lane].remove(key, before.flow)
                 self._append(key, before._replace(lane=lane))
             return
-        self._append(key, _Queued(lane, self._place_of(key), self._clock.mono()))
+        self._append(key, _Queued(lane, self._flow_of(key), self._clock.mono()))
         self._meter.added(len(self._queued))
         self._wake()
 
@@ -135,41 +135,41 @@ class WorkQueue:
 
     def done(self, key: Key) -> None:
         """Finish a key; queue it again if it was added meanwhile."""
-        place, since = self._working.pop(key)
+        flow, since = self._working.pop(key)
         self._meter.finished(self._clock.mono() - since)
-        self._workers_at[place] -= 1
-        if not self._workers_at[place]:
-            del self._workers_at[place]
+        self._workers_of[flow] -= 1
+        if not self._workers_of[flow]:
+            del self._workers_of[flow]
         lane = self._again.pop(key, None)
         if lane is not None:
             self.add(key, lane)
         elif self._queued:
-            self._wake()  # its place may have been crowded
+            self._wake()  # its flow may have been saturated
 
     def _next(self) -> Key | None:
-        """Return a key for a worker; None if none is queued, or those that are must leave a worker to other places."""
-        found = next(filter(None, (lane.first(self._is_crowded) for lane in self._open_lanes())), None)
+        """Return a key for a worker; None if none is queued, or those that are must leave a worker to other flows."""
+        found = next(filter(None, (lane.first(self._is_saturated) for lane in self._open_lanes())), None)
         if found is None:
             return None
-        (key, place), now = found, self._clock.mono()
+        (key, flow), now = found, self._clock.mono()
         queued = self._queued.pop(key)
-        self._lanes[queued.lane].remove(key, place)
-        self._working[key] = _Working(place, now)
-        self._workers_at[place] += 1
+        self._lanes[queued.lane].remove(key, flow)
+        self._working[key] = _Working(flow, now)
+        self._workers_of[flow] += 1
         self._meter.taken(len(self._queued), now - queued.since)
         return key
 
-    def _open_lanes(self) -> tuple[Turns, ...]:
+    def _open_lanes(self) -> tuple[FairLane, ...]:
         return self._lanes[:1] if self._closed else self._lanes
 
-    def _is_crowded(self, place: Place) -> bool:
-        """Whether a place has as many workers as are free: another one of them is for other places."""
-        here = self._workers_at[place]
+    def _is_saturated(self, flow: Flow) -> bool:
+        """Whether a flow has as many workers as are free: another one of them is for other flows."""
+        here = self._workers_of[flow]
         return not self._closed and here > 0 and here >= self._workers - len(self._working)
 
     def _append(self, key: Key, where: _Queued) -> None:
         self._queued[key] = where
-        self._lanes[where.lane].append(key, where.place)
+        self._lanes[where.lane].append(key, where.flow)
 
     def _wake(self) -> None:
         """Let one worker that waits look for a key."""

@@ -124,7 +124,7 @@ class Metrics:
     def export_held(self, held: Callable[[], Mapping[tuple[str], float]]) -> None:
         """Export the number of deletions that the deletion guard holds, by namespace."""
         self.registry.register(
-            collectors.Counts("gpucloud_deletions_held", "GpuVMs whose deletion the brake holds.", ("namespace",), held)
+            collectors.Counts("gpucloud_deletions_held", "GpuVMs that the deletion guard holds.", ("namespace",), held)
         )
 
     def export_price_limits(self, limits: Mapping[tuple[str], float]) -> None:

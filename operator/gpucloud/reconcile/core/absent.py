@@ -99,8 +99,8 @@ def _is_destroyed_unlisted(f: CloudFacts[Any, Any, Any]) -> bool:
     if f.state is OrderState.LOST and placement.cloud_placement(f.order) is not None:
         return f.known_id is not None
     own_id = f.order is not None and f.identity.name != f.order.name
-    accepted_elsewhere = f.subject.by_name and f.unproven_place and own_id and f.tracked.own
-    marked = f.subject.by_name and not (f.chosen_name or f.unproven_place)
+    accepted_elsewhere = f.subject.by_name and f.unproven_location and own_id and f.tracked.own
+    marked = f.subject.by_name and not (f.chosen_name or f.unproven_location)
     known = f.seen or f.unrecorded or f.state is OrderState.OVERDUE
     return known and (marked or accepted_elsewhere or f.known_id is not None)
 

@@ -68,7 +68,7 @@ def retained(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Release the finalizer if the spec retains the resource, or if it is not this object's."""
     if f.policy is DeletionPolicy.RETAIN:
         return _retained(f)
-    if f.owner is None and f.unproven_place and orders.may_exist(f.order):
+    if f.owner is None and f.unproven_location and orders.may_exist(f.order):
         return None if f.tracked.own else _unprovable(f)
     if f.owner is None and not f.ours and (f.seen or f.unproven):
         return _unproven(f) if f.unproven else _lost_before(f)
@@ -85,7 +85,7 @@ def _is_open(f: CloudFacts[Any, Any, Any]) -> bool:
     if not isinstance(f.found, Unknown):
         return False
     lost_record = f.adoption is not Adoption.NEVER and not f.never_ordered
-    return f.found.cause is UnknownReason.MOVED or bool(f.unset_place) or lost_record
+    return f.found.cause is UnknownReason.MOVED or bool(f.unset_location) or lost_record
 
 
 def _retained(f: CloudFacts[Any, S, Any]) -> Plan[S]:
@@ -189,7 +189,7 @@ def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:
     if unseen.cause is UnknownReason.NOT_LISTED and not f.synced:
         return Plan(pending=True)
     if unseen.cause in {UnknownReason.NOT_LISTED, UnknownReason.STATUS_LOST}:
-        return meanwhile(f, _begun(f), refresh_after=failed.look_again_from(f, unseen))
+        return meanwhile(f, _begun(f), refresh_after=failed.list_again_from(f, unseen))
     way_out = followed(first_way_out(f, unseen.cause), retain(f))
     if f.never_ordered:
         way_out = f"This object is deleted when a listing shows no {f.subject.noun}. {way_out}"
@@ -231,8 +231,8 @@ def _begun(f: CloudFacts[Any, Any, Any]) -> Verdict:
 
 def first_way_out(f: CloudFacts[Any, Any, Any], cause: UnknownReason) -> str:
     """Return what makes the resource visible again, by the credential or the spec: Retain may leave a bill behind."""
-    if cause is UnknownReason.UNPLACED and f.unset_place:
-        return f"Set exactly one of {f.unset_place}."
+    if cause is UnknownReason.UNPLACED and f.unset_location:
+        return f"Set exactly one of {f.unset_location}."
     if cause is UnknownReason.REFUSED:
         return credential.renew(f.account, f.meta.namespace, brief=True)
     return credential.grant(f.account.name) if cause is UnknownReason.FORBIDDEN else ""

@@ -145,7 +145,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return f"set spec.adoption: {adoption}"
 
     @property
-    def unset_place(self) -> str:
+    def unset_location(self) -> str:
         """The fields of which the spec sets none, though one must say where the resource belongs; empty if one does."""
         return ""
 
@@ -217,7 +217,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.status.order if own_record(self.status.order, self.meta.uid) is None else None
 
     @property
-    def unproven_place(self) -> bool:
+    def unproven_location(self) -> bool:
         """Whether it is looked for where an acceptance put it, under an id or in a place that neither spec nor UID proves."""
         if placement.current_placement(self.order) is None:
             return False
@@ -246,9 +246,9 @@ class CloudFacts(ABC, Generic[P, S, R]):
             return False
         if self.adopted:  # what takes the name of one that is lost is adopted anew, and not during deletion
             return not self.meta.deleting or orders.may_exist(self.order)
-        if not (self.chosen_name or self.unproven_place):
+        if not (self.chosen_name or self.unproven_location):
             return True
-        return self._made and not self.unproven and (not self.unproven_place or self.tracked.own)
+        return self._made and not self.unproven and (not self.unproven_location or self.tracked.own)
 
     @property
     def unprovable(self) -> bool:
@@ -257,7 +257,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
         Nothing is done to it.
         """
         ordered = self._made and not self.adopted and not self.unproven
-        return ordered and self.owner is None and self.unproven_place and not self.tracked.own
+        return ordered and self.owner is None and self.unproven_location and not self.tracked.own
 
     @property
     def is_shown(self) -> bool:

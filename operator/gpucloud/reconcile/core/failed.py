@@ -99,7 +99,7 @@ def status_lost(f: CloudFacts[Any, Any, Any]) -> str:
     return " The status was lost: the operator's own account may have made it."
 
 
-def look_again_from(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> float:
+def list_again_from(f: CloudFacts[Any, Any, Any], unseen: Unknown) -> float:
     """Return the mono time from which a listing may end this unknown observation: the first one, or one that comes late."""
     if unseen.cause is not UnknownReason.STATUS_LOST:
         return f.history.first_seen

@@ -120,7 +120,7 @@ def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     if f.account_undecided:
         way_out = "To give it up, delete this object with spec.deletion.policy: Retain."
         verdict = replace(verdict, message=followed(verdict.message, f"{failed.status_lost(f)} {way_out}".strip()))
-    refresh_after = failed.look_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
+    refresh_after = failed.list_again_from(f, f.found) if f.found.cause is UnknownReason.STATUS_LOST else None
     return plan_status(f, verdict, refresh_after=refresh_after, requeue_at=unseen.recheck_at(f, f.found))
 
 
@@ -133,9 +133,9 @@ def unplaced(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Wait for the dependency that determines the place of the resource; report a spec that names none."""
     if not (isinstance(f.found, Unknown) and f.found.cause is UnknownReason.UNPLACED):
         return None
-    if not f.unset_place:
+    if not f.unset_location:
         return dependency_not_ready(f)
-    words = f"The spec does not say where the {f.subject.noun} belongs: set exactly one of {f.unset_place}."
+    words = f"The spec does not say where the {f.subject.noun} belongs: set exactly one of {f.unset_location}."
     return plan_status(f, stalled(Reason.INVALID_SPEC, words, ready="Unknown" if f.seen else "False"))
 
 

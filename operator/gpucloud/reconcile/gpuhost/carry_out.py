@@ -126,10 +126,10 @@ def _rest(f: HostFacts, host: Present[HostRecord], operation: HostOperation | No
         case _:
             said = _PROGRESS[operation.verb]
             said = replace(said, message=f"{said.message} The cloud reports it as {host_states.described(host.record)}.")
-            return report(f, said, refresh_after=_look_from(f, host, operation), operation=operation, **changes)
+            return report(f, said, refresh_after=_list_from(f, host, operation), operation=operation, **changes)
 
 
-def _look_from(f: HostFacts, host: Present[HostRecord], operation: HostOperation) -> float | None:
+def _list_from(f: HostFacts, host: Present[HostRecord], operation: HostOperation) -> float | None:
     """Return when a listing must begin to show an accepted operation; None if one did."""
     needed = shown_from(f, operation)
     return needed if operation.outcome is HostOutcome.ACCEPTED and host.as_of < needed else None

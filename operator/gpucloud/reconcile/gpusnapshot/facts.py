@@ -58,7 +58,7 @@ class SnapshotFacts(CloudFacts[GpuSnapshotSpec, GpuSnapshotStatus, SnapshotRecor
         return self.spec.snapshot_name is not None
 
     @property
-    def unset_place(self) -> str:
+    def unset_location(self) -> str:
         """The fields that name the snapshot's VM, if none of them is set: an older definition lets such a spec pass."""
         return "spec.vm and spec.vmRef" if self.spec.vm is None and self.spec.vm_ref is None else ""
 

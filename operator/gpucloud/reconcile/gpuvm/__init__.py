@@ -3,6 +3,6 @@
 from gpucloud.reconcile.gpuvm.decide import decide
 from gpucloud.reconcile.gpuvm.delete import with_snapshots
 from gpucloud.reconcile.gpuvm.facts import VmFacts
-from gpucloud.reconcile.gpuvm.identity import VmPlace
+from gpucloud.reconcile.gpuvm.identity import VmLocation
 
-__all__ = ["VmFacts", "VmPlace", "decide", "with_snapshots"]
+__all__ = ["VmFacts", "VmLocation", "decide", "with_snapshots"]

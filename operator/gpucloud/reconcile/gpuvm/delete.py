@@ -96,13 +96,13 @@ def _one_by_one(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt | None, surplu
         said = destruction.repeated(f, attempt, what, KEEP_SNAPSHOTS) or said
         again = destruction.again_from(f, attempt)
         if seen.as_of < again and f.now.mono < again:
-            return plan_status(f, said, refresh_after=_next_look(f, seen, attempt, again))
+            return plan_status(f, said, refresh_after=_next_listing(f, seen, attempt, again))
     if not are_fresh(f, seen):
         return delete.meanwhile(f, said, refresh_after=f.now.mono)
     return plan_action(f, Verb.DELETE_SNAPSHOT, said, targets=surplus)
 
 
-def _next_look(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt, again: float) -> float:
+def _next_listing(f: VmFacts, seen: SnapshotsOfVm, attempt: Attempt, again: float) -> float:
     """Return from when a listing is asked for while deleted snapshots are still listed; a slow deletion is asked rarely."""
     if seen.as_of < attempt.at:
         return attempt.at

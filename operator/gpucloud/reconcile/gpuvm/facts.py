@@ -100,7 +100,7 @@ class VmFacts(VmOfferFacts):
         return self.status.operation
 
     @property
-    def unset_place(self) -> str:
+    def unset_location(self) -> str:
         """The fields that name the VPC, if none of them is set: an older definition lets such a spec pass."""
         return "spec.vpc and spec.vpcRef" if self.spec.vpc is None and self.spec.vpc_ref is None else ""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VmPlace:
+class VmLocation:
     """What the VM's name and place follow from.
 
     No field has a default: whoever left out ``placement`` would look for the VM in the wrong cluster.

@@ -35,7 +35,7 @@ from gpucloud.reconcile.gpuvm.offers import (
     without_capacity_since,
 )
 from gpucloud.reconcile.text import bracketed, either
-from gpucloud.reconcile.waiting_line import Waiter, look_seconds
+from gpucloud.reconcile.waiting_line import Waiter, query_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +151,7 @@ def _while_taken(f: VmFacts, here: Waiter, **changes: Any) -> Plan[GpuVMStatus] 
     said = _verdict(f, here, f"Other GpuVMs were refused; next try after {rfc3339(until)}.")
     again = f.now.mono + max(0.0, (until - f.now.wall).total_seconds())
     # not all at once: the first one may be refused again
-    return plan_status(f, said, requeue_at=again + f.spread * look_seconds(f.limits.pending_interval), **changes)
+    return plan_status(f, said, requeue_at=again + f.spread * query_seconds(f.limits.pending_interval), **changes)
 
 
 def _held_off(
@@ -176,7 +176,7 @@ def ordering(f: VmFacts) -> Verdict | None:
 
 def _in_line(f: VmFacts, here: Waiter) -> Verdict:
     """Return what the status says while it waits for its turn."""
-    seconds = look_seconds(f.limits.pending_interval)
+    seconds = query_seconds(f.limits.pending_interval)
     return _verdict(f, here, f"The operator asks the cloud every {seconds:g} s what is free.")
 
 
@@ -217,7 +217,7 @@ def recorded(f: VmFacts, here: Waiter | None) -> PlacementStatus | None:
         resource_pool=offer.resource_pool,
         cluster=_in_hand(f, offer),
         waiting_since=None if here is None else here.since,
-        look_seconds=ceil(look_seconds(f.limits.pending_interval)) if asked else None,
+        look_seconds=ceil(query_seconds(f.limits.pending_interval)) if asked else None,
         refused=refusals(f),
         offers=priced(f),
     )

@@ -263,7 +263,7 @@ async def test_the_log_of_each_background_question_names_the_host(rig, logs):
         it.cloud.refuse(operation, DOWN)
     it.session.catalogue.refresh()
     it.session.capacity.join("Msc1", Waiter("u", datetime(2026, 1, 1, tzinfo=UTC), (Offer("A100_1x", "pool-a"),)))
-    it.session.anywhere["vms"].search("u", "x", 0.0)
+    it.session.cluster_searches["vms"].search("u", "x", 0.0)
     await asyncio.sleep(20)
     assert_hosts(
         logs,

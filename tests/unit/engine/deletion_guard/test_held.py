@@ -25,7 +25,7 @@ async def test_without_a_rule_nothing_is_counted_and_nothing_read(make):
     for number in range(100):
         it.leave(f"vm-{number}")
         assert await it.destroy(f"vm-{number}")
-    assert it.brake.counts() == {}
+    assert it.guard.counts() == {}
     assert it.reconcilers.kube.reads == []
 
 
@@ -36,7 +36,7 @@ async def test_the_first_may_go_and_the_rest_is_held(make):
         it.leave(f"vm-{number}")
         sent.append(await it.destroy(f"vm-{number}"))
     assert sent == [True] * 3 + [False] * 5
-    assert it.brake.counts() == {("team",): 5.0}
+    assert it.guard.counts() == {("team",): 5.0}
     assert len(it.destroyed) == 3
 
 
@@ -46,7 +46,7 @@ async def test_of_deletions_known_together_none_is_admitted(make):
         it.leave(f"vm-{number}", namespace="ab"[number % 2])
     assert not any([await it.destroy(f"vm-{number}") for number in range(8)])
     assert it.destroyed == []
-    assert it.brake.counts() == {("a",): 4.0, ("b",): 4.0}, "accidents cross namespaces"
+    assert it.guard.counts() == {("a",): 4.0, ("b",): 4.0}, "accidents cross namespaces"
 
 
 @pytest.mark.looptime
@@ -87,10 +87,10 @@ async def test_an_object_that_goes_while_its_call_waits_and_is_taken_back_counts
     """Simulated world, seed 602002: the guard kept half of it, and two windows later every deletion failed."""
     it = make()
     it.leave("vm-0")
-    assert it.brake.admit("u-vm-0")
-    it.brake.drop("u-vm-0")
-    it.brake.roll_back("u-vm-0")
-    it.brake.drop("u-vm-0")
+    assert it.guard.admit("u-vm-0")
+    it.guard.drop("u-vm-0")
+    it.guard.roll_back("u-vm-0")
+    it.guard.drop("u-vm-0")
     it.reconcilers.clock.now += 10_000
     it.leave("vm-1")
     assert await it.destroy("vm-1")
@@ -125,8 +125,8 @@ async def test_what_has_passed_counts_for_what_could_not_be_seen_in_its_window(m
     it.reconcilers.drop("GpuVM", "vm-3")
     it.reconcilers.clock.now += 3 * 600
     it.leave("later", at=10_000)
-    assert it.brake.counts() == {}
-    assert set(it.brake._deletions) == {"u-later"}, "nothing is counted for ever"
+    assert it.guard.counts() == {}
+    assert set(it.guard._deletions) == {"u-later"}, "nothing is counted for ever"
 
 
 async def test_a_vm_whose_object_is_gone_counts_no_more(make):
@@ -233,7 +233,7 @@ async def test_what_no_status_has_called_held_goes_when_its_crowd_is_gone(make):
 @pytest.mark.looptime
 async def test_that_the_guard_holds_is_logged_once_and_that_it_holds_no_more(make, logs):
     it = await crowded(make)
-    watch = asyncio.create_task(it.brake.watch())
+    watch = asyncio.create_task(it.guard.watch())
     await asyncio.sleep(3 * RELEASE_SECONDS)
     it.leave_many(4, policy="Retain")
     await asyncio.sleep(3 * RELEASE_SECONDS)
@@ -257,10 +257,10 @@ async def test_that_it_is_asked_why_a_deletion_is_held_changes_nothing(make):
     it.leave("gone")
     assert await it.destroy("gone")
     it.reconcilers.drop("GpuVM", "gone")
-    before = dict(it.brake._deletions), dict(it.brake._gone)
+    before = dict(it.guard._deletions), dict(it.guard._gone)
     it.reconcilers.clock.now += 10_000
-    assert it.brake.hold("u-gone") is None
-    assert (it.brake._deletions, it.brake._gone) == before
+    assert it.guard.hold("u-gone") is None
+    assert (it.guard._deletions, it.guard._gone) == before
 
 
 async def test_a_price_comes_from_the_status_else_from_the_catalogue(make):

@@ -21,7 +21,7 @@ async def test_one_annotation_on_a_namespace_releases_what_entered_deletion_befo
     it.leave("vm-4", at=30, namespace="a", status=held("vm-4"))
     it.reconcilers.kube.namespaces["a"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
     assert [await it.destroy(f"vm-{number}") for number in range(5)] == [True, False, True, False, False]
-    assert it.brake.counts() == {("a",): 1.0, ("b",): 2.0}
+    assert it.guard.counts() == {("a",): 1.0, ("b",): 2.0}
     assert deletion_guard.OLDER in await it.message("vm-4")
 
 
@@ -45,8 +45,8 @@ async def test_a_release_that_was_taken_back_before_it_was_acted_upon_releases_n
     it.leave_many(4)
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
     for number in range(4):
-        await it.brake.refresh_releases(f"u-vm-{number}")
-        assert it.brake.hold(f"u-vm-{number}") is None
+        await it.guard.refresh_releases(f"u-vm-{number}")
+        assert it.guard.hold(f"u-vm-{number}") is None
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2025-12-31T23:00:00Z"}
     it.reconcilers.clock.now += 10
     assert [await it.destroy(f"vm-{number}") for number in range(4)] == [False] * 4
@@ -74,7 +74,7 @@ async def test_an_object_that_was_released_itself_stays_so_when_its_namespaces_r
     it.leave_many(4)
     it.leave("vm-0", annotations={Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"})
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
-    await it.brake.refresh_releases("u-vm-0")
+    await it.guard.refresh_releases("u-vm-0")
     it.reconcilers.kube.namespaces["team"] = {}
     it.reconcilers.clock.now += 10
     assert [await it.destroy(f"vm-{number}") for number in range(4)] == [True, True, True, True]
@@ -105,11 +105,11 @@ async def test_what_is_recorded_as_held_after_its_release_was_read_is_woken_once
     it.leave("late")
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
     it.leave_many(8)
-    await it.brake.refresh_releases("u-vm-7")
+    await it.guard.refresh_releases("u-vm-7")
     it.reconcilers.woken.clear()
     for _ in range(2):
         it.leave("late", status=held("late"))
-    assert it.brake.hold("u-late") is None
+    assert it.guard.hold("u-late") is None
     assert it.reconcilers.woken == ["u-late"]
 
 
@@ -121,11 +121,11 @@ async def test_a_price_that_comes_late_holds_nothing_before_the_releases_are_rea
     it.leave("meant", status=bought("meant", price=None))
     it.leave("new", at=20, status=bought("new", price=None))
     it.reconcilers.kube.namespaces["team"] = {Annotation.BRAKE_RELEASED_AT: "2026-01-01T00:00:10Z"}
-    await it.brake.refresh_releases("u-new")
+    await it.guard.refresh_releases("u-new")
     prices.price_per_hour = {"A100_40GB_PCIe_1x": "2.05"}.get
     it.leave("meant", status=bought("meant", price=None))
     it.leave("new", at=20, status=bought("new", price=None))
-    assert it.brake.hold("u-new") is None
+    assert it.guard.hold("u-new") is None
 
 
 @pytest.mark.parametrize("namespace", ["team", "other"])
@@ -152,7 +152,7 @@ async def test_a_held_deletion_reads_its_own_namespace_alone(make):
     assert sorted(reads) == [("namespaces", "b"), ("namespaces", "team")]
     it.reconcilers.clock.now += 6  # what was read is not remembered any more
     reads.clear()
-    await it.brake.refresh_releases("u-vm-3")
+    await it.guard.refresh_releases("u-vm-3")
     assert reads == [("namespaces", "team")]
 
 
@@ -192,7 +192,7 @@ async def test_a_namespace_that_cannot_be_read_stays_held_and_costs_no_pass(make
 @pytest.mark.looptime
 async def test_a_release_wakes_those_that_wait_for_it_and_nobody_else(make):
     it = await crowded(make)
-    watch = asyncio.create_task(it.brake.watch())
+    watch = asyncio.create_task(it.guard.watch())
     await asyncio.sleep(RELEASE_SECONDS + 1)
     assert len(it.reconcilers.woken) >= 4, "once, since more have come than the first of them was told"
     it.reconcilers.quiet()
@@ -210,7 +210,7 @@ async def test_a_release_wakes_those_that_wait_for_it_and_nobody_else(make):
 async def test_while_nothing_is_held_no_namespace_is_read(make):
     it = make()
     it.leave("one")
-    watch = asyncio.create_task(it.brake.watch())
+    watch = asyncio.create_task(it.guard.watch())
     assert await it.destroy("one")
     await asyncio.sleep(10 * RELEASE_SECONDS)
     watch.cancel()

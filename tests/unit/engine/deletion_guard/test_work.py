@@ -40,7 +40,7 @@ def a_deletion(number):
 @pytest.mark.parametrize("count", [100, 1000])
 def test_a_deletion_costs_no_more_where_many_wait(make, count):
     """All of them were sorted again for each, since each changed the list: 1,000 comparisons a deletion among 1,000."""
-    guard, metas = make(Rule(vms=1)).brake, [a_deletion(number) for number in range(count)]
+    guard, metas = make(Rule(vms=1)).guard, [a_deletion(number) for number in range(count)]
     Instant.compared = 0
     for meta in metas:
         guard.put(meta, Decimal(2), held=False)
@@ -98,15 +98,15 @@ def unpriced(name):
 )
 async def test_a_look_for_releases_costs_no_more_where_many_wait(make, rule, status):
     """Each reconcile passed over all deletions: of 10,000 that waited each cost 10,000 steps."""
-    few, many = [await lines_of(in_namespaces(make, count, rule, status).brake, "u-vm-5") for count in (50, 800)]
+    few, many = [await lines_of(in_namespaces(make, count, rule, status).guard, "u-vm-5") for count in (50, 800)]
     assert many < few + 40
 
 
 async def test_a_namespace_that_is_counted_later_is_read_at_once(make):
     it = in_namespaces(make, 3, Rule(vms=1))
-    await it.brake.refresh_releases("u-vm-0")
+    await it.guard.refresh_releases("u-vm-0")
     reads = it.reconcilers.kube.reads
     reads.clear()
     it.leave("late", namespace="other")
-    await it.brake.refresh_releases("u-vm-0")
+    await it.guard.refresh_releases("u-vm-0")
     assert reads == [("namespaces", "other")]

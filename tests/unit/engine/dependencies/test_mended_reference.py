@@ -27,14 +27,14 @@ def golden(cluster):
 async def test_a_vm_goes_on_by_itself_when_its_snapshot_is_made_again_in_its_cluster(it):
     """Nobody touches the GpuVM: the GpuSnapshot that it names was in another cluster, and one of its own takes the name."""
     elsewhere, here = golden("Hou1"), golden("Msc1")
-    it.engine.observe("GpuSnapshot", "ADDED", elsewhere)
+    it.engine.on_event("GpuSnapshot", "ADDED", elsewhere)
     await it.apply(**FROM_SNAPSHOT)
     await it.until(lambda: it.ready == "False/InvalidReference")
     assert "spec.cluster: Hou1" in it.words
-    it.engine.observe("GpuSnapshot", "DELETED", elsewhere)
+    it.engine.on_event("GpuSnapshot", "DELETED", elsewhere)
     await it.until(lambda: it.ready == "False/DependencyNotReady")
     assert it.cloud.asked("CreateServer") == []
-    it.engine.observe("GpuSnapshot", "ADDED", here)
+    it.engine.on_event("GpuSnapshot", "ADDED", here)
     await it.until(lambda: it.ready == "True/Running", 100)
     ((_, _, ordered),) = it.cloud.asked("CreateServer")
     assert ordered["snapshotName"] == external_name("golden", "u-golden-Msc1", TAG)
@@ -46,6 +46,6 @@ async def test_no_vm_is_ordered_without_the_snapshot_that_it_is_made_from(it):
     del lost["status"]["order"]
     await it.apply(**FROM_SNAPSHOT)
     await it.until(lambda: it.ready == "False/DependencyNotReady")
-    it.engine.observe("GpuSnapshot", "ADDED", lost)
+    it.engine.on_event("GpuSnapshot", "ADDED", lost)
     await asyncio.sleep(120)
     assert (it.ready, it.cloud.asked("CreateServer")) == ("False/DependencyNotReady", [])

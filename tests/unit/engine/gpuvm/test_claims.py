@@ -96,8 +96,8 @@ async def test_a_search_goes_on_with_the_credential_that_the_account_has_now(rig
         rig.reconcilers.accounts.own = Account(OWN_ACCOUNT, rig.reconcilers.attached(session))
         await rig.facts("u1")
         await rig.facts("u2")
-        assert session.anywhere["vms"].searching == {"u1"}, "what is recorded is not looked for"
-    assert old.anywhere["vms"].searching == set()
+        assert session.cluster_searches["vms"].searching == {"u1"}, "what is recorded is not looked for"
+    assert old.cluster_searches["vms"].searching == set()
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def remains(root, start):
 def all_remains(them):
     """Return these ways from the reconciler, the waiting lines of the session, and its searches."""
     session = them.session
-    roots = ((them.vms, "vms"), (session.capacity.joined, "lines"), (session.anywhere["vms"].searching, "searches"))
+    roots = ((them.vms, "vms"), (session.capacity.joined, "lines"), (session.cluster_searches["vms"].searching, "searches"))
     return sorted({way for root, start in roots for way in remains(root, start)})
 
 

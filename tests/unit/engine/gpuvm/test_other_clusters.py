@@ -67,7 +67,7 @@ def lines(rig):
 
 @pytest.fixture
 def search(rig):
-    return rig.reconcilers.session.anywhere["vms"]
+    return rig.reconcilers.session.cluster_searches["vms"]
 
 
 async def follow(rig, uid="u1"):

@@ -19,7 +19,7 @@ def seek(it, uid, name="x", not_before=None):
     it.inventory.seek(uid, THERE)
     began = asyncio.get_running_loop().time() if not_before is None else not_before
     it.inventory.list_until_known(uid, "Hou1", name, began)
-    return it.inventory.places_since("Hou1", name, began)
+    return it.inventory.locations_since("Hou1", name, began)
 
 
 async def none_of(it, uid):
@@ -40,11 +40,11 @@ async def test_one_listing_serves_all_who_look_and_wakes_each_once(rig):
 
 async def test_the_question_where_a_name_is_lists_nothing_and_wakes_nobody(rig):
     it = rig([])
-    assert it.inventory.places_since("Hou1", "x", 0).cause is UnknownReason.NOT_LISTED, "a cluster that nobody lists"
+    assert it.inventory.locations_since("Hou1", "x", 0).cause is UnknownReason.NOT_LISTED, "a cluster that nobody lists"
     it.inventory.seek("uid", THERE)
     await asyncio.sleep(1)
     for began in (0, 0.5, 1):
-        assert it.inventory.places_since("Hou1", "x", began).cause is UnknownReason.NOT_LISTED
+        assert it.inventory.locations_since("Hou1", "x", began).cause is UnknownReason.NOT_LISTED
     await asyncio.sleep(SLOW - 2)
     assert (it.count, it.woken) == (1, [])
 

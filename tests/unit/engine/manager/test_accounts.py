@@ -77,7 +77,7 @@ async def test_an_account_applied_with_the_keys_that_an_object_waited_for_is_use
 async def test_an_account_that_was_deleted_after_it_was_read_is_not_there(rig):
     it = await rig()
     body = a_resource("GpuCloudAccount", "default", uid="u-default", version=1)
-    it.engine.observe("GpuCloudAccount", "DELETED", body)
+    it.engine.on_event("GpuCloudAccount", "DELETED", body)
     it.kube.unseen[ACCOUNT] = body
     it.show("GpuVM", meta={"finalizers": []})
     await asyncio.sleep(10)

@@ -93,7 +93,7 @@ async def test_what_vanished_unseen_is_forgotten(rig):
     await asyncio.sleep(20)
     assert it.ready("second") == "Conflict"
     it.uids["gpuvms"].remove("u-first")
-    it.engine.observe("GpuVM", None, it.kube.bodies["u-second"])
+    it.engine.on_event("GpuVM", None, it.kube.bodies["u-second"])
     await asyncio.sleep(10)
     assert it.ready("second") != "Conflict", "nobody else claims the name any more"
 
@@ -103,7 +103,7 @@ async def test_a_watch_that_does_not_bring_what_lists_show_is_noticed_and_forgiv
     it.show("GpuVM")
     await asyncio.sleep(10)
     it.uids["gpuvms"].add("u-unseen")
-    it.engine.observe("GpuVM", None, it.kube.bodies["u-train"])  # a new list: the roll is called
+    it.engine.on_event("GpuVM", None, it.kube.bodies["u-train"])  # a new list: the roll is called
     await asyncio.sleep(5)
     assert it.engine.staleness.stuck()[0] == "GpuVM"
     value = it.engine.metrics.registry.get_sample_value
@@ -144,7 +144,7 @@ async def test_what_is_gone_is_not_brought_back_by_a_late_event(rig, later, know
     it = await rig()
     it.show("GpuVM")
     await asyncio.sleep(10)
-    it.engine.observe("GpuVM", "DELETED", it.kube.bodies["u-train"])
+    it.engine.on_event("GpuVM", "DELETED", it.kube.bodies["u-train"])
     await asyncio.sleep(later)
     it.show("GpuVM", event="MODIFIED")
     await asyncio.sleep(20)
@@ -205,7 +205,7 @@ async def test_nothing_is_kept_of_objects_that_are_gone_but_their_tombstones(rig
     await asyncio.sleep(30)
     assert len(mentions(it.engine, "u-train")) > 10
     for name, kind in shown.items():
-        it.engine.observe(kind, "DELETED", it.kube.bodies[f"u-{name}"])
+        it.engine.on_event(kind, "DELETED", it.kube.bodies[f"u-{name}"])
     await asyncio.sleep(120)
     kept = {path for name in shown for path in mentions(it.engine, f"u-{name}")}
     assert [path for path in kept if "_tombstones" not in path and "queue._heap" not in path] == []

@@ -40,7 +40,7 @@ async def test_an_orphan_is_told_of_where_events_can_be_recorded(whole, accounts
     for namespace, meta in accounts.items():
         it.kube.secrets[namespace, "key"] = a_secret(apikey=OTHER_KEY)
         spec = {"secretRef": {"name": "key"}}
-        it.engine.observe(
+        it.engine.on_event(
             "GpuCloudAccount",
             "ADDED",
             a_resource("GpuCloudAccount", "default", namespace, f"u-{namespace}", meta=meta, spec=spec),
@@ -54,8 +54,8 @@ async def test_an_account_that_goes_is_forgotten(whole):
     """Found by the simulated world: the collector took its end for that of something with a thing in the cloud."""
     it = await whole("train")
     account = a_resource("GpuCloudAccount", "default", uid="u-account")
-    it.engine.observe("GpuCloudAccount", "ADDED", account)
-    it.engine.observe("GpuCloudAccount", "DELETED", account)
+    it.engine.on_event("GpuCloudAccount", "ADDED", account)
+    it.engine.on_event("GpuCloudAccount", "DELETED", account)
     assert list(it.engine.console_deps().objects.accounts) == []
 
 
@@ -74,7 +74,7 @@ async def test_a_call_that_waits_is_not_meant_any_more_when_an_object_of_the_nam
 
     async def waits(_door, change):
         if applied:
-            it.engine.observe("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
+            it.engine.on_event("GpuVM", "ADDED", a_resource("GpuVM", "train", uid="u-again"))
         still.append(change.unmet() is None)
 
     monkeypatch.setattr(Door, "send", waits)
@@ -150,7 +150,7 @@ async def test_an_orphan_in_doubt_is_not_destroyed(whole, how):
     if how == "a namesake":
         it.kube.known["gpuvms"].add("u-new")
         body = a_resource("GpuVM", "train", uid="u-new", version=10_000, meta={"annotations": {"gpucloud.dev/paused": "true"}})
-        it.engine.observe("GpuVM", "ADDED", body)
+        it.engine.on_event("GpuVM", "ADDED", body)
     await asyncio.sleep(5000)
     assert it.destroyed == []
 

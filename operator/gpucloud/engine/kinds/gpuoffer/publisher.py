@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from gpucloud.cloud.errors import CloudError
-from gpucloud.engine.kinds.gpuoffer.look import is_transient, look
+from gpucloud.engine.kinds.gpuoffer.reading import is_transient, read_offers
 from gpucloud.engine.kinds.gpuoffer.resources import OfferResources
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
@@ -60,7 +60,7 @@ class PublisherDeps:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _Reading:
     """The last reading with one credential."""
 
     due: float  # when the next one is (mono)
@@ -74,7 +74,7 @@ class OfferPublisher:
         """``interval``: seconds between two readings with one credential."""
         self._deps, self._interval = deps, interval
         self._resources = OfferResources(deps.kube)
-        self._turns: dict[AccountSession, _Turn] = {}
+        self._readings: dict[AccountSession, _Reading] = {}
         self._misses: dict[str, Mapping[str, int]] = {}  # by UID of the account
         self._refusals: dict[str, str] = {}  # by UID of the account: the apiserver's last refusal, which has been reported
         self._writing = asyncio.Lock()  # one request at a time: a catalogue of a thousand offers must not delay the VMs
@@ -89,7 +89,7 @@ class OfferPublisher:
         """Read with each credential that is due, or that a new account uses, and publish for all of its accounts."""
         users = {session: owners for _, session in self._deps.sessions if (owners := tuple(self._owners(session)))}
         uids = {owner.uid for owners in users.values() for owner in owners}
-        self._turns = {session: turn for session, turn in self._turns.items() if session in users}
+        self._readings = {session: reading for session, reading in self._readings.items() if session in users}
         self._misses = {uid: misses for uid, misses in self._misses.items() if uid in uids}
         self._refusals = {uid: words for uid, words in self._refusals.items() if uid in uids}
         due = [(session, owners) for session, owners in users.items() if self._is_due(session, owners)]
@@ -111,13 +111,17 @@ class OfferPublisher:
     def _is_due(self, session: AccountSession, owners: tuple[Owner, ...]) -> bool:
         if not session.learned.clusters:
             return False
-        turn = self._turns.get(session)
-        return turn is None or self._deps.clock.mono() >= turn.due or any(owner.uid not in turn.served for owner in owners)
+        reading = self._readings.get(session)
+        return (
+            reading is None
+            or self._deps.clock.mono() >= reading.due
+            or any(owner.uid not in reading.served for owner in owners)
+        )
 
     async def _publish(self, session: AccountSession, owners: tuple[Owner, ...]) -> None:
         began, again = self._deps.clock.mono(), False
         try:
-            answer, again = await look(session)
+            answer, again = await read_offers(session)
             for owner in owners:
                 await self._publish_for(owner, answer)
         except CloudError as error:
@@ -126,7 +130,7 @@ class OfferPublisher:
         except Exception:  # what is wrong with one credential must not stop the others
             log.exception("publishing offers failed unexpectedly", host=session.host)
         delay = min(self._interval, RETRY_SECONDS) if again else self._interval
-        self._turns[session] = _Turn(began + delay, frozenset(owner.uid for owner in owners))
+        self._readings[session] = _Reading(began + delay, frozenset(owner.uid for owner in owners))
 
     async def _publish_for(self, owner: Owner, answer: CloudAnswer) -> None:
         """Write what one account's offers lack, unless the apiserver refuses: then report that once."""

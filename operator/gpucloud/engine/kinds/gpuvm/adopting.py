@@ -33,5 +33,5 @@ def elsewhere(
     if not adopts or account.session is None:
         return ()
     url, here = account.session.url, common["identity"]
-    others = (there for there in account.session.vms.places_of(here.name) if there.vpc and there != here)
+    others = (there for there in account.session.vms.locations_of(here.name) if there.vpc and there != here)
     return tuple(there for there in others if not has_owner(Claim(url, there)))

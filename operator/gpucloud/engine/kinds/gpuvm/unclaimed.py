@@ -52,7 +52,7 @@ class Unclaimed:
         if search is None or account.session is None or search.not_before > facts.now.mono:
             return
         self._searches.carry_on(facts.meta.uid, search)
-        _, unknown = self._searches.places_of(search)
+        _, unknown = self._searches.locations_of(search)
         if unknown is not None and unknown.cause is UnknownReason.REJECTED:
             account.session.learn_clusters()  # the message lists the known clusters
 
@@ -87,7 +87,7 @@ class Unclaimed:
             return ()
         if search.not_before > facts.now.mono:  # no listing that began until now counts
             return Unknown(search.not_before, UnknownReason.NOT_LISTED, min(_others(facts), default=""))
-        found, unknown = self._searches.places_of(search)
+        found, unknown = self._searches.locations_of(search)
         url, uid = search.session.url, facts.meta.uid
         return tuple(there for there in found if not self.has_owner(uid, Claim(url, there))) or unknown or ()
 

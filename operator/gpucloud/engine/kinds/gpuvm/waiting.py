@@ -29,16 +29,18 @@ if TYPE_CHECKING:
     GpuVM = CachedObject[GpuVMSpec, GpuVMStatus]
 
 
-class _Place(NamedTuple):
+class _LineOf(NamedTuple):
+    """One line: of a cluster, at a session."""
+
     session: AccountSession
     cluster: str
 
 
 @dataclass(slots=True)
-class _Places(Ending):
+class _Lines(Ending):
     """The places of one GpuVM; it leaves them with its object."""
 
-    taken: list[_Place] = field(default_factory=list)
+    taken: list[_LineOf] = field(default_factory=list)
 
     def end(self, uid: str) -> None:
         for one in self.taken:
@@ -106,10 +108,10 @@ class WaitingGpuVMs:
         """Let a GpuVM wait in the line of its session and of each cluster that it accepts, or in none."""
         stored = None if waits is None else self._store.get(uid)
         session = None if waits is None else self._session(uid)
-        found = dict[_Place, Waiter]()
+        found = dict[_LineOf, Waiter]()
         if session is not None and stored is not None and stored.spec is not None and waits is not None:
-            found = {_Place(session, cluster): part for cluster, part in _parts(stored.spec, waits)}
-        places = self._store.entries.part(uid, _Places)
+            found = {_LineOf(session, cluster): part for cluster, part in _parts(stored.spec, waits)}
+        places = self._store.entries.part(uid, _Lines)
         for before in places.taken:
             if before not in found:
                 before.session.capacity.leave(before.cluster, uid)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("gpucloud.offers")
 
 
-async def look(session: AccountSession) -> tuple[CloudAnswer, bool]:
+async def read_offers(session: AccountSession) -> tuple[CloudAnswer, bool]:
     """Ask once for the configurations, and once per cluster for their availability, without counts.
 
     Returns:

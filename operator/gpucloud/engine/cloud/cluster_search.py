@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from gpucloud.engine.runtime.supervisor import Supervisor
     from gpucloud.reconcile.naming import Identity
 
-log = structlog.get_logger("gpucloud.anywhere")
+log = structlog.get_logger("gpucloud.cluster_search")
 
 
-class Anywhere:
+class ClusterSearch:
     """The searches of all objects of one credential. Process memory only: it delays no call that a record allows."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Anywhere:
     def search(
         self, uid: str, name: str, not_before: float, named: frozenset[str] = frozenset(), *, only_named: bool = False
     ) -> None:
-        """Have listed what ``places_of`` needs; wake the object whenever more becomes known, until its search is ended."""
+        """Have listed what ``locations_of`` needs; wake the object whenever more becomes known, until its search is ended."""
         if only_named:
             self._waiting.pop(uid, None)
         elif self._as_of < not_before:
@@ -66,7 +66,7 @@ class Anywhere:
         for listed_as in sorted(clusters):
             self._inventory.list_until_known(uid, listed_as, name, not_before)
 
-    def places_of(
+    def locations_of(
         self, name: str, not_before: float, named: frozenset[str] = frozenset(), *, only_named: bool = False
     ) -> tuple[tuple[Identity, ...], Unknown | None]:
         """Return where records of this name are, by listings that began at ``not_before`` (mono) or later.
@@ -81,7 +81,7 @@ class Anywhere:
         found: list[Identity] = []
         unknown: list[Unknown] = []
         for listed_as, cluster in sorted(self._in_question(named, only_named=only_named).items()):
-            listed = self._inventory.places_since(listed_as, name, not_before)
+            listed = self._inventory.locations_since(listed_as, name, not_before)
             if isinstance(listed, Unknown):
                 unknown.append(Unknown(listed.since, listed.cause, cluster))
             else:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.anywhere import Anywhere
+from gpucloud.engine.cloud.cluster_search import ClusterSearch
 from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.reconcile.facts import Unknown, UnknownReason
@@ -47,26 +47,26 @@ class Listings:
     def list_until_known(self, uid, cluster, _name, _not_before):
         assert cluster in self.seekers[uid]
 
-    def places_since(self, cluster, _name, _not_before):
+    def locations_since(self, cluster, _name, _not_before):
         return self.shown[cluster]
 
 
 class Searching:
     def __init__(self):
         self.client, self.listings, self.woken = Client(), Listings(), []
-        self.anywhere = Anywhere(self.client, self.listings, LoopClock(), Supervisor(), self.woken.append)
+        self.search = ClusterSearch(self.client, self.listings, LoopClock(), Supervisor(), self.woken.append)
 
     def look(self, uid, not_before=None):
         began = asyncio.get_running_loop().time() if not_before is None else not_before
-        self.anywhere.search(uid, "train", began)
-        return self.anywhere.places_of("train", began)
+        self.search.search(uid, "train", began)
+        return self.search.locations_of("train", began)
 
 
 @pytest.fixture
 async def searching():
     it = Searching()
     yield it
-    await it.anywhere.aclose()
+    await it.search.aclose()
 
 
 async def test_one_list_of_clusters_serves_all_who_were_there_before(searching):
@@ -83,7 +83,7 @@ async def test_one_list_of_clusters_serves_all_who_were_there_before(searching):
 
 
 async def test_the_question_where_a_name_is_asks_for_nothing(searching):
-    assert searching.anywhere.places_of("train", 0.0)[1].cause is UnknownReason.NOT_LISTED
+    assert searching.search.locations_of("train", 0.0)[1].cause is UnknownReason.NOT_LISTED
     await asyncio.sleep(5)
     assert (searching.client.asked, searching.listings.seekers, searching.woken) == ([], {}, [])
 
@@ -116,7 +116,7 @@ async def test_nobody_asks_for_objects_that_look_no_more(searching):
     searching.client.answers = [FAILED]
     searching.look("a")
     await asyncio.sleep(1)
-    searching.anywhere.end_search("a")
+    searching.search.end_search("a")
     await asyncio.sleep(600)
     assert (len(searching.client.asked), searching.listings.seekers) == (1, {"a": frozenset()})
 
@@ -153,8 +153,8 @@ async def test_a_cluster_is_looked_into_as_it_is_listed_already(searching, also,
     searching.listings.shown = {"Hou1": (), "hou1": (), "msc1": (VM._replace(cluster="msc1"),)}
     searching.look("a")
     await asyncio.sleep(1)
-    searching.anywhere.search("a", "train", 0.0, frozenset(also))
-    places = searching.anywhere.places_of("train", 0.0, frozenset(also))
+    searching.search.search("a", "train", 0.0, frozenset(also))
+    places = searching.search.locations_of("train", 0.0, frozenset(also))
     assert (places, searching.listings.seekers["a"]) == (((found,), None), looked), why
 
 
