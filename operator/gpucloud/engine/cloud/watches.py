@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -29,6 +31,17 @@ class Watches:
     def inventories(self, uid: str) -> list[Inventory[Any]]:
         """Return the inventories that this object watches."""
         return [session.inventories[name] for session, name in self.of(uid)]
+
+    def follow(self, uid: str, *, pending: bool, listed_after: float | None, now: float) -> float | None:
+        """Have the object's inventories listed as its plan asks; return when to reconcile (mono), None if a listing wakes it.
+
+        ``pending``: a change is expected; ``listed_after``: a listing is waited for that began then (mono) or later.
+        """
+        for inventory in self.inventories(uid):
+            inventory.expect_change(uid, pending)
+        if listed_after is None or listed_after > now or self.refresh_after(uid, listed_after):
+            return None
+        return now + LEAST_SPACING_SECONDS  # the caches have that listing
 
     def refresh_after(self, uid: str, not_before: float) -> bool:
         """Let a listing that began at ``not_before`` (mono) or later wake this object; return whether one has yet to come.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
-from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import cleanups, request, sharing
 from gpucloud.engine.kinds.account_choice import AccountChoice
@@ -228,18 +227,13 @@ class CloudReconciler(CloudKind[P, S, F]):
         """
         if plan.action is None:
             request.forget(self.store.entries, uid)
-        for inventory in self._watches.inventories(uid):
-            inventory.expect_change(uid, plan.pending)
         if plan.status is not None:
             self._tracker.announce(uid, plan.status.order, destroys=plan.action is self.subject.destroy)
         if plan.status is not None and is_ready(plan.status.conditions):
             self._tracker.reset_power_calls(uid)
         if plan.release is not None:
             self._tracker.mark_released(uid)
-        now = self._deps.clock.mono()
-        if plan.refresh_after is None or plan.refresh_after > now:
-            return None
-        return None if self._watches.refresh_after(uid, plan.refresh_after) else now + LEAST_SPACING_SECONDS
+        return self._watches.follow(uid, pending=plan.pending, listed_after=plan.refresh_after, now=self._deps.clock.mono())
 
     def observe_last(self, body: Mapping[str, Any]) -> F | None:
         """Take in the last view of an object, from its DELETED event; return its facts, None if its spec is unreadable."""
@@ -327,9 +321,8 @@ class CloudReconciler(CloudKind[P, S, F]):
         ``shown`` are records that listings of this session have shown. Whichever credential an object uses, its resource
         should go on being shown here.
         """
-        watched = {here for uid, here in self._watches.within(session, self.inventory_name, cluster) if self._has_seen(uid)}
-        known = (here for here in shown if any(map(self._has_seen, self._ownership.claimants(Claim(session.url, here)))))
-        return watched.union(known)
+        watched = self._watches.within(session, self.inventory_name, cluster)
+        return self._ownership.expected(watched, session.url, shown, self._has_seen)
 
     def _has_seen(self, uid: str) -> bool:
         """Whether a listing has shown the resource of this object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.cache.claims import Claims
+from gpucloud.engine.cache.claims import Claim, Claims
 from gpucloud.engine.kinds.indexes import Marked
 from gpucloud.kinds.common import DeletionPolicy, Origin
 from gpucloud.reconcile import naming
@@ -13,9 +13,8 @@ from gpucloud.reconcile.facts import ResourceOwner
 from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from gpucloud.engine.cache.claims import Claim
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
     from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -66,6 +65,21 @@ class Ownership:
     def is_claimed(self, claim: Claim) -> bool:
         """Whether any object claims this."""
         return claim in self._claims
+
+    def expected(
+        self,
+        watched: Iterable[tuple[str, Identity]],
+        url: str,
+        shown: Iterable[Identity],
+        has_seen: Callable[[str], bool],
+    ) -> set[Identity]:
+        """Return the identities that a listing should contain: what an object watches, or claims of ``shown``, and has seen.
+
+        ``watched``: UIDs and identities; ``url``: of the cloud that listed ``shown``; ``has_seen``: whether a listing has shown
+        the resource of the object with this UID.
+        """
+        claimed = (here for here in shown if any(map(has_seen, self.claimants(Claim(url, here)))))
+        return {here for uid, here in watched if has_seen(uid)}.union(claimed)
 
     def owner(self, uid: str) -> ResourceOwner | None:
         """Return the other object that owns the resource that this object claims; None if there is none."""

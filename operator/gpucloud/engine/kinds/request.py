@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.port import Change
+from gpucloud.engine.cloud.port import Change, Purpose
+from gpucloud.engine.runtime.workqueue import Key
+from gpucloud.kinds.meta import Annotation, ConditionType
+from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import DESTROYS, Refusal
 from gpucloud.reconcile.text import listed
 
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.entries import Entries
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.account_session import AccountSession
-    from gpucloud.engine.cloud.port import CloudWrites, Precondition, Purpose
+    from gpucloud.engine.cloud.port import CloudWrites, Precondition
+    from gpucloud.kinds.meta import Reason
+    from gpucloud.reconcile.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,13 @@ class Request:
     target: str
     preconditions: tuple[Precondition, ...] = ()
     one_of_several: bool = False
+
+
+def purpose_of(kind: str, stored: CachedObject[Any, Any], plan: Plan[Any], outcomes: tuple[Reason, Reason]) -> Purpose:
+    """Return for which object the plan's call is sent, and why. ``outcomes``: reasons of the Event if it succeeds or fails."""
+    meta, ready = stored.meta, find((plan.status or stored.status).conditions, ConditionType.READY)
+    reason, traceparent = "" if ready is None else ready.reason, meta.annotations.get(Annotation.TRACEPARENT, "")
+    return Purpose(Key(kind, meta.namespace, meta.name, meta.uid), *outcomes, reason, meta.generation, traceparent)
 
 
 def refusal_of(error: BaseException) -> Refusal:

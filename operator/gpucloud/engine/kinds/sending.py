@@ -6,13 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.kinds import request
 from gpucloud.engine.kube.events import Event
-from gpucloud.engine.runtime.workqueue import Key
-from gpucloud.kinds.meta import Annotation, ConditionType
 from gpucloud.reconcile import placement, retry
-from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.placement import Placement
 
@@ -132,11 +128,8 @@ class Sender:
         Raises:
             CloudError: as ``request.send``.
         """
-        ready = find((plan.status or stored.status).conditions, ConditionType.READY)
-        reason, generation = "" if ready is None else ready.reason, stored.meta.generation
-        kind, key = self._kind, Key(self._kind.kind, stored.meta.namespace, stored.meta.name, stored.meta.uid)
-        traceparent = stored.meta.annotations.get(Annotation.TRACEPARENT, "")
-        purpose = Purpose(key, kind.success_events[verb][0], kind.failed[verb], reason, generation, traceparent)
+        kind = self._kind
+        purpose = request.purpose_of(kind.kind, stored, plan, (kind.success_events[verb][0], kind.failed[verb]))
         common = tuple(self._preconditions.of(stored, facts, verb, session.inventories[self._kind.inventory_name]))
         answer = await request.send(session.writes, self._kind.requests(facts, verb, plan.targets), purpose, common)
         return kind.placement(facts, answer) if verb is kind.subject.create else Placement()

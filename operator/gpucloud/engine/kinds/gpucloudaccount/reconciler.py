@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import structlog
-
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud.accounts import Account, describe_command
 from gpucloud.engine.cloud.credentials import CredentialError, kind_of, parse
+from gpucloud.engine.kinds import audit
 from gpucloud.engine.kinds.gpucloudaccount.sharing import SecretSharing
 from gpucloud.engine.kinds.gpucloudaccount.users import destroys, for_kubectl, is_any, is_not_deleted
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
     GpuCloudAccount = CachedObject[GpuCloudAccountSpec, GpuCloudAccountStatus]
 
-log = structlog.get_logger("gpucloud.audit")
 Facts: TypeAlias = AccountStateFacts | Unreadable[GpuCloudAccountStatus]
 EVENTS = {
     Verb.HOLD_SECRET: (
@@ -141,18 +139,17 @@ class GpuCloudAccountReconciler:
         if isinstance(facts, Unreadable) or verb is None:
             raise TypeError("nothing is done for a spec that cannot be read")
         refusal, (name,) = None, plan.targets
-        said = {"verb": verb, "kind": KIND, "namespace": facts.meta.namespace, "name": facts.meta.name, "uid": facts.meta.uid}
-        log.info("calling", target=name, **said)
+        audit.calling(verb, KIND, facts.meta, name)
         try:
             await self._deps.kube.set_secret_finalizer(facts.meta.namespace, name, held=verb is Verb.HOLD_SECRET)
         except KubeError as error:
             refusal = Refusal(ErrorKind.SERVER, str(error), ambiguous=False)
         self._tracker.record_call(facts.meta.uid, verb, facts.asked, refusal, plan.targets)
         if refusal is not None:
-            log.warning("call", outcome=Reason.SECRET_FAILED, error=refusal.message, **said)
+            audit.failed(verb, KIND, facts.meta, Reason.SECRET_FAILED, refusal.message)
             return Event(Reason.SECRET_FAILED, f"{verb} failed: {refusal.message}", verb, warning=True)
         reason, note = EVENTS[verb]
-        log.info("call", outcome=reason, **said)
+        audit.done(verb, KIND, facts.meta, reason)
         return Event(reason, note.format(name=repr(name)), verb)
 
     def needs_finalizer(self, stored: GpuCloudAccount) -> bool:

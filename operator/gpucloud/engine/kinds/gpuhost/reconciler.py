@@ -10,8 +10,6 @@ from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.cache.claims import Claim
 from gpucloud.engine.cache.references import Target
 from gpucloud.engine.cloud import observation
-from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
-from gpucloud.engine.cloud.port import Purpose
 from gpucloud.engine.cloud.watches import Watches
 from gpucloud.engine.kinds import cleanups, request, sharing
 from gpucloud.engine.kinds.cleanups import Cleanup, clean_up
@@ -25,9 +23,8 @@ from gpucloud.engine.runtime.workqueue import Key
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.kinds.gpucloudaccount import KIND as ACCOUNT
 from gpucloud.kinds.gpuhost import KIND, PLURAL, GpuHostSpec, GpuHostStatus
-from gpucloud.kinds.meta import Annotation, ConditionType
+from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import unreadable
-from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import ListingPace, Unknown, UnknownReason
 from gpucloud.reconcile.gpuhost import HostFacts, decide, identity
 from gpucloud.reconcile.gpuhost.facts import announcement
@@ -155,12 +152,7 @@ class GpuHostReconciler:
         """Request the listings that the plan waits for; return when to reconcile if the cache has them already."""
         if plan.action is None:
             request.forget(self.store.entries, uid)
-        for inventory in self._watches.inventories(uid):
-            inventory.expect_change(uid, plan.pending)
-        now = self._deps.clock.mono()
-        if plan.refresh_after is None or plan.refresh_after > now:
-            return None
-        return None if self._watches.refresh_after(uid, plan.refresh_after) else now + LEAST_SPACING_SECONDS
+        return self._watches.follow(uid, pending=plan.pending, listed_after=plan.refresh_after, now=self._deps.clock.mono())
 
     def on_delete(self, key: Key) -> None:
         """Remove a deleted object; nothing is sent. Another object of the same host may own it now."""
@@ -183,9 +175,8 @@ class GpuHostReconciler:
 
         ``shown`` are records that listings of this session have shown, whichever credential an object uses now.
         """
-        watched = {here for uid, here in self._watches.within(session, self.inventory_name, cluster) if self._has_seen(uid)}
-        known = (here for here in shown if any(map(self._has_seen, self._ownership.claimants(Claim(session.url, here)))))
-        return watched.union(known)
+        watched = self._watches.within(session, self.inventory_name, cluster)
+        return self._ownership.expected(watched, session.url, shown, self._has_seen)
 
     def watchers_of(self, session: AccountSession) -> list[str]:
         """Return the UIDs of the objects that watch an inventory of this session."""
@@ -252,11 +243,8 @@ class GpuHostReconciler:
         Raises:
             CloudError: as ``request.send``.
         """
-        ready = find((plan.status or stored.status).conditions, ConditionType.READY)
         done, _, failed = EVENTS[verb]
-        traceparent = stored.meta.annotations.get(Annotation.TRACEPARENT, "")
-        reason, generation = "" if ready is None else ready.reason, stored.meta.generation
-        purpose = Purpose(self._key(stored), done, failed, reason, generation, traceparent)
+        purpose = request.purpose_of(KIND, stored, plan, (done, failed))
         common = tuple(preconditions(self.store, self._ownership, stored, plan))
         await request.send(session.writes, [request_of(facts, verb)], purpose, common)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.engine.cloud.listings import as_recorded
-from gpucloud.engine.kinds import request
+from gpucloud.engine.kinds import audit, request
 from gpucloud.engine.kinds.dependents import is_final_snapshot
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     Vm = CachedObject[GpuVMSpec, GpuVMStatus]
     Snapshot = CachedObject[GpuSnapshotSpec, GpuSnapshotStatus]
 
-log = structlog.get_logger("gpucloud.audit")
 
 RIGHTS = "Grant the operator create on gpusnapshots."
 
@@ -115,13 +112,13 @@ class FinalSnapshots:
         except KubeError as error:
             refusal = None if error.conflict else _refusal(error)  # an earlier request was carried out
         self._tracker.record_call(meta.uid, Verb.REQUEST_SNAPSHOT, facts.asked, refusal, (final.name,))
-        said = {"verb": Verb.REQUEST_SNAPSHOT, "kind": KIND, "namespace": meta.namespace, "name": meta.name, "uid": meta.uid}
+        verb = Verb.REQUEST_SNAPSHOT
         if refusal is not None:
-            log.warning("call", outcome=Reason.FINAL_SNAPSHOT_FAILED, error=refusal.message, **said)
-            return Event(Reason.FINAL_SNAPSHOT_FAILED, refusal.message, Verb.REQUEST_SNAPSHOT, warning=True)
-        log.info("call", outcome=Reason.FINAL_SNAPSHOT_REQUESTED, target=final.name, **said)
+            audit.failed(verb, KIND, meta, Reason.FINAL_SNAPSHOT_FAILED, refusal.message)
+            return Event(Reason.FINAL_SNAPSHOT_FAILED, refusal.message, verb, warning=True)
+        audit.done(verb, KIND, meta, Reason.FINAL_SNAPSHOT_REQUESTED, target=final.name)
         words = f"Requested the final snapshot of the VM as GpuSnapshot {final.name!r}."
-        return Event(Reason.FINAL_SNAPSHOT_REQUESTED, words, Verb.REQUEST_SNAPSHOT)
+        return Event(Reason.FINAL_SNAPSHOT_REQUESTED, words, verb)
 
     def _taker(self, vm: Vm, found: Snapshot) -> Taker:
         here = None if found.spec is None else self._objects.snapshot_identity(found, found.spec)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.engine.kinds import request
+from gpucloud.engine.kinds import audit, request
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event
 from gpucloud.engine.kube.published import NotCurrentError, NotOwnedError, Publication, Publications
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpuvm import VmFacts
     from gpucloud.reconcile.plan import Plan
 
-log = structlog.get_logger("gpucloud.audit")
 
 REASSERT_SECONDS = 60.0  # at least, between two looks at what is published for one VM
 REASSERTS_PER_SECOND = 5.0  # of all VMs together
@@ -161,14 +158,13 @@ def _refusal(verb: Verb, error: KubeError | NotOwnedError) -> Refusal:
 
 def _event(facts: VmFacts, verb: Verb, changed: dict[str, bool], refusal: Refusal | None) -> Event | None:
     """Return the Event of an attempt, and log it; None if there was nothing to do."""
-    said = {"verb": verb, "kind": KIND, "namespace": facts.meta.namespace, "name": facts.meta.name, "uid": facts.meta.uid}
     publishes, what = verb is Verb.PUBLISH, ", ".join(name for name, written in changed.items() if written)
     if refusal is not None:
         reason = Reason.PUBLISH_FAILED if publishes else Reason.WITHDRAW_FAILED
-        log.warning("call", outcome=reason, error=refusal.message, **said)
+        audit.failed(verb, KIND, facts.meta, reason, refusal.message)
         return Event(reason, refusal.message, verb, warning=True)
     if not what:
         return None
     reason = Reason.PUBLISHED if publishes else Reason.WITHDRAWN
-    log.info("call", outcome=reason, target=what, **said)
+    audit.done(verb, KIND, facts.meta, reason, target=what)
     return Event(reason, f"{'Published the VM in' if publishes else 'Withdrew'} {what}.", verb)
