@@ -51,7 +51,7 @@ def all_metrics(clusters: list[str]) -> Metrics:
     metrics.export_leadership("gpucloud-operator", lambda: True)
     metrics.changed("GpuVM", [a_condition(status="False")], [a_condition()])
     metrics.ended("GpuVM", timedelta(seconds=1))
-    metrics.called(CallReport("GetServers", "GET", 200, None, 0.1, 1))
+    metrics.calls.called(CallReport("GetServers", "GET", 200, None, 0.1, 1))
     metrics.reconciles.total.labels("gpuvm", "success").inc()
     metrics.reconciles.seconds.labels("gpuvm").observe(0.1)
     metrics.reconciles.errors.labels("gpuvm").inc()

@@ -318,7 +318,7 @@ class AccountSession:
 
     def _called(self, report: CallReport) -> None:
         """Learn from a call's report: allowed and forbidden operations, and whether the cloud answers."""
-        self._deps.metrics.called(report)
+        self._deps.metrics.calls.called(report)
         before = self._fingerprint()
         if report.operation in LOGINS:
             if report.kind is not None:

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from gpucloud.engine.runtime.supervisor import TASKS
 from gpucloud.engine.telemetry import collectors
+from gpucloud.engine.telemetry.calls import CallMetrics
 from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
 from gpucloud.engine.telemetry.queue import QueueMetrics
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from prometheus_client.registry import Collector
 
-    from gpucloud.cloud.options import CallReport
     from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.kinds.model import Condition
 
@@ -44,10 +44,7 @@ class Metrics:
         self._clusters: set[str] = set()
         self.reconciles = ReconcileMetrics(registry)
         self.queue = QueueMetrics(registry)
-        self._calls = Counter("gpucloud_cloud_requests", "Requests to the cloud.", ["operation", "code"], registry=registry)
-        self._call_seconds = Histogram(
-            "gpucloud_cloud_request_duration_seconds", "Length of a request to the cloud.", ["operation"], registry=registry
-        )
+        self.calls = CallMetrics(registry)
         self.changes = ChangeMetrics(registry)
         self.requests = RequestMetrics(registry)
         self._listed = Counter(
@@ -183,12 +180,6 @@ class Metrics:
         if name not in self._of_kind:
             self._of_kind[name] = Histogram(name, words, labels, buckets=MINUTES, registry=self.registry)
         return self._of_kind[name]
-
-    def called(self, report: CallReport) -> None:
-        """Count one request to the cloud; called by the cloud client."""
-        code = str(report.status) if report.status is not None else str(report.kind or "none")
-        self._calls.labels(report.operation, code).inc()
-        self._call_seconds.labels(report.operation).observe(report.seconds)
 
     def task_failed(self, name: str) -> None:
         """A background task died."""

@@ -305,13 +305,6 @@ class GpuCloudAccountReconciler:
     ) -> AccountStateFacts:
         deps, now, held = self._deps, reading(self._deps.clock), stored.status.held_secrets
         learned: dict[str, Any] = {} if session is None else _learned(session, now.wall)
-
-        def users(which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
-            return self._users(stored.meta.namespace, stored.meta.name, which)
-
-        def named(which: Callable[[str, CachedObject[Any, Any]], bool]) -> tuple[str, ...]:
-            return tuple(f"{key.kind} {key.name!r}" for key in users(which))
-
         return AccountStateFacts(
             now=now,
             meta=stored.meta,
@@ -324,12 +317,6 @@ class GpuCloudAccountReconciler:
             secret_trouble=trouble,
             remembered=session is not None and (secret is None or secret.kind is None),
             budget=deps.budget,
-            users=named(is_any),
-            users_to_delete=for_kubectl(users(is_not_deleted)),
-            users_to_keep=for_kubectl(users(destroys)),
-            users_with_resources=named(self._may_have_resources),
-            users_elsewhere=self._elsewhere(users(self._is_elsewhere(self._endpoint(spec)))),
-            users_of_tenant=named(self._bound_to(stored.status.tenant)),
             shared=self._sharing.is_shared(stored, spec.secret_ref.name, secret),
             held_shared=frozenset(name for name in held if self._sharing.is_shared(stored, name, None)),
             held_elsewhere=frozenset(name for name in held if self._sharing.is_held_elsewhere(stored, name)),
@@ -337,7 +324,26 @@ class GpuCloudAccountReconciler:
             synced=deps.synced(),
             limits=deps.limits,
             **learned,
+            **self._user_facts(stored, spec),
         )
+
+    def _user_facts(self, stored: GpuCloudAccount, spec: GpuCloudAccountSpec) -> dict[str, Any]:
+        """Return the facts about the objects that use the account."""
+
+        def users(which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
+            return self._users(stored.meta.namespace, stored.meta.name, which)
+
+        def named(which: Callable[[str, CachedObject[Any, Any]], bool]) -> tuple[str, ...]:
+            return tuple(f"{key.kind} {key.name!r}" for key in users(which))
+
+        return {
+            "users": named(is_any),
+            "users_to_delete": for_kubectl(users(is_not_deleted)),
+            "users_to_keep": for_kubectl(users(destroys)),
+            "users_with_resources": named(self._may_have_resources),
+            "users_elsewhere": self._elsewhere(users(self._is_elsewhere(self._endpoint(spec)))),
+            "users_of_tenant": named(self._bound_to(stored.status.tenant)),
+        }
 
     def _users(self, namespace: str, name: str, which: Callable[[str, CachedObject[Any, Any]], bool]) -> list[Key]:
         """Return the objects that use this account and satisfy ``which``, by kind and name."""
