@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.controller.controller import Controller, ControllerDeps
+from gpucloud.engine.controller.controller import Controller
+from gpucloud.engine.controller.deps import ControllerDeps
 from gpucloud.engine.controller.workers import stop, work
 from gpucloud.engine.kube.event_recorder import EventRecorder
 from gpucloud.engine.kube.events import Event

@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Generic
 
 import structlog
 
-from gpucloud.engine.controller import undone
 from gpucloud.engine.controller.edits import EditTraces
-from gpucloud.engine.controller.pacing import ReconcilePacer, WritePacer, backoff
+from gpucloud.engine.controller.pacing import ReconcilePacer, backoff
 from gpucloud.engine.controller.reconciled import Reconciled
 from gpucloud.engine.controller.reconciler import F, P, Reconciler, S
-from gpucloud.engine.controller.status_reports import StatusReporter, names
-from gpucloud.engine.controller.urgency import urgent
+from gpucloud.engine.controller.status_reports import names
+from gpucloud.engine.controller.status_writer import LASTING_SECONDS, StatusWriter, announces, notify_updated
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.events import Event, with_cause
 from gpucloud.engine.runtime.supervisor import being_cancelled
-from gpucloud.engine.runtime.workqueue import Key, Lane, WorkQueue
-from gpucloud.engine.telemetry.reconciles import ReconcileResult, StatusWriteResult, controller_name
+from gpucloud.engine.runtime.workqueue import Key, Lane
+from gpucloud.engine.telemetry.reconciles import ReconcileResult, controller_name
 from gpucloud.kinds.meta import ConditionType
 from gpucloud.reconcile.conditions import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from gpucloud.engine.cache.store import CachedObject, Store
-    from gpucloud.engine.kube.client import KubeClient
-    from gpucloud.engine.kube.event_recorder import EventRecorder
-    from gpucloud.engine.runtime.clock import Clock
-    from gpucloud.engine.runtime.entropy import Entropy
-    from gpucloud.engine.telemetry.metrics import Metrics
-    from gpucloud.engine.telemetry.tracing import Tracer
+    from gpucloud.engine.controller.deps import ControllerDeps
     from gpucloud.reconcile.plan import Plan, Release
 
 log = structlog.get_logger("gpucloud.controller")
 
-LASTING_SECONDS = 5.0  # an informative change is written when it has lasted this long
-PENDING_LASTING_SECONDS = 10.0  # the same while a change of Ready is expected soon, whose write includes it
 STALE_FACTS_SECONDS = 10.0  # older facts are gathered again before a call: the process may have been suspended
 LISTING_SECONDS = 5.0  # a new object is reconciled no later, whether the listing that it needs has come or not
 MOST_REFUSALS = 3  # of writes with one cached version, before a resync: the watch should have delivered a newer one
@@ -53,30 +44,6 @@ class Outcome(Enum):
     NOTHING = auto()
     CHANGE = auto()
     ANNOUNCE = auto()  # a call that the next reconcile sends
-
-
-@dataclass(frozen=True, slots=True)
-class PendingWrite:
-    """A status write that is due at this mono time. ``first``: no call or release happens before the write."""
-
-    at: float
-    first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ControllerDeps:
-    """Dependencies of every controller. ``longest_spacing``: of reconciles without a cause outside, in seconds."""
-
-    queue: WorkQueue
-    kube: KubeClient
-    events: EventRecorder
-    metrics: Metrics
-    clock: Clock
-    entropy: Entropy
-    is_leader: Callable[[], bool]  # checked right before a call
-    longest_spacing: float
-    outdated: Callable[[], None]  # requests a resync: the apiserver's answers show that the cache is stale
-    tracer: Tracer | None = None
 
 
 class Controller(Generic[P, S, F]):
@@ -91,10 +58,8 @@ class Controller(Generic[P, S, F]):
         kind, metrics = reconciler.kind, deps.metrics
         self._results = {result: metrics.reconciles.total.labels(controller_name(kind), result) for result in ReconcileResult}
         self._seconds = metrics.reconciles.seconds.labels(controller_name(kind))
-        self._writes = {result: metrics.status_writes.labels(kind, result) for result in StatusWriteResult}
         self._edits = EditTraces(deps.tracer, self._entries, deps.clock, kind)
-        self._reporter = StatusReporter(deps.events, metrics, deps.clock)
-        self._pacer, self._outdated = WritePacer(deps.entropy.jitter, self._entries), deps.outdated
+        self._status, self._outdated = StatusWriter(reconciler, deps, self._edits), deps.outdated
 
     async def reconcile(self, key: Key) -> None:
         """Reconcile one object. Only its own cancellation is raised: an error is counted, logged and retried."""
@@ -177,8 +142,8 @@ class Controller(Generic[P, S, F]):
         plan = self._reconciler.decide(facts)
         self._record_withheld(key, plan)
         again = self._reconciler.follow_up(key.uid, plan)
-        self._note_difference(stored, plan)
-        pending = self._pending_write(stored, plan)
+        self._status.note_difference(stored, plan)
+        pending = self._status.pending(stored, plan)
         now, write_at = self._clock.mono(), None if pending is None else pending.at
         self._queue.requeue_at(
             key, _earliest(again, plan.requeue_at, _later(write_at, now), _later(plan.refresh_after, facts.now.mono))
@@ -198,7 +163,7 @@ class Controller(Generic[P, S, F]):
         """Nothing is decided before our finalizer is visible: without it the object could go, and leave a resource behind."""
         answer = await self._kube.add_finalizer(self._reconciler.plural, stored.raw_meta)
         if self._reconciler.store.get(key.uid) is not None and self._reconciler.store.put(answer):  # else its event came first
-            self._notify_updated(key.uid)
+            notify_updated(self._reconciler, key.uid)
 
     async def _release(self, key: Key, stored: CachedObject[P, S], release: Release) -> None:
         await self._kube.release(self._reconciler.plural, stored.raw_meta)
@@ -225,76 +190,14 @@ class Controller(Generic[P, S, F]):
             known.withheld_logged = plan.withheld
             log.info("withheld", would=plan.withheld, **names(key))
 
-    def _note_difference(self, stored: CachedObject[P, S], plan: Plan[S]) -> None:
-        """Note since when the status is to be written; record the deferred Event if there is nothing to write."""
-        known = self._known(stored.meta.uid)
-        if not _differs(stored, plan):
-            known.differs_since = None
-            self._events.flush(stored.meta.uid)  # no Event of Ready repeats the deferred one
-        elif known.differs_since is None:
-            known.differs_since = self._clock.mono()
-
-    def _pending_write(self, stored: CachedObject[P, S], plan: Plan[S]) -> PendingWrite | None:
-        """Return when to write the new status: now if it is urgent, later if it only informs; None if it is unchanged.
-
-        A query: ``_note_difference`` has noted since when it differs.
-        """
-        if plan.status is None or not _differs(stored, plan):
-            return None
-        uid, since = stored.meta.uid, self._known(stored.meta.uid).differs_since
-        since = self._clock.mono() if since is None else since  # deleted meanwhile: nothing could be noted
-        first = stored.amended or urgent(stored.status, plan.status, uid, plan.action is not None)
-        in_turn = self._pacer.not_before(uid, stored.meta.generation)
-        lasting = PENDING_LASTING_SECONDS if plan.pending else LASTING_SECONDS
-        return PendingWrite(max(since if first else since + lasting, in_turn), first)
-
     async def _write(self, key: Key, stored: CachedObject[P, S], status: S, plan: Plan[S]) -> Outcome:
-        before = self._clock.mono()
-        if plan.records_order:  # before the write: its watch event may arrive before its answer
-            self._reconciler.before_recording(key.uid, status)
-        document = status.model_dump(mode="json", by_alias=True, exclude_none=True)
-        if undone.is_told(self._known(key.uid).undone):
-            await self._tell_undone(key, stored)
-        self._pacer.spend(key.uid, stored.meta.generation, before)
-        try:
-            answer = await self._kube.replace_status(self._reconciler.plural, self._reconciler.kind, stored.raw_meta, document)
-        except (Exception, asyncio.CancelledError) as error:
-            self._writes[StatusWriteResult.CONFLICT if getattr(error, "conflict", False) else StatusWriteResult.ERROR].inc()
-            self._known(key.uid).confirmed = -math.inf  # it may have been written, or somebody else has written
-            raise
-        self._writes[StatusWriteResult.WRITTEN].inc()
-        known = self._known(key.uid)
-        known.confirmed, known.differs_since = before, None
-        if self._reconciler.store.get(key.uid) is not None:  # else the DELETED event came first
-            # The watch event of this write will bring nothing new, so dependents are woken now.
-            shown = self._reconciler.store.put_written(stored, answer, document, status)
-            self._notify_updated(key.uid)
-            self._judge_write(key, status, document, shown.status)
-            if shown.meta != stored.meta:  # another bears the version that this was decided upon: was etcd restored?
-                self._outdated()
-                self._queue.add(key, Lane.PEOPLE)
-        announces = plan.action is not None or plan.records_order
-        self._edits.written(stored, status)
-        self._reporter.written(key, stored, status, announces=announces)
-        if announces:
+        """Write the status; the call that it announces is sent by the next reconcile."""
+        written = await self._status.write(key, stored, status, plan)
+        if announces(plan):
             self._queue.add(key, Lane.ANNOUNCED)
-        if (cached := self._reconciler.store.get(key.uid)) is not None and cached.status != status:
+        if not written:
             return Outcome.NOTHING  # the apiserver shows another status than the written one
-        return Outcome.ANNOUNCE if announces else Outcome.CHANGE
-
-    def _judge_write(self, key: Key, status: S, document: dict[str, Any], shown: S) -> None:
-        """Slow down the writes if this one had no effect, or if somebody undid the same write before."""
-        times = self._known(key.uid).undone = self._pacer.judge(key.uid, document, shown == status, self._clock.mono())
-        if times:
-            self._reporter.undone(key, status, shown, times)
-
-    async def _tell_undone(self, key: Key, stored: CachedObject[P, S]) -> None:
-        """Record an Event that names who undid the last writes. Right before the next one: that takes the fields back."""
-        try:
-            fresh = await self._kube.read(self._reconciler.plural, stored.raw_meta)
-        except KubeError:  # it only informs, so it holds no write up
-            return
-        self._events.record(key.kind, stored.meta, undone.event(key, fresh["metadata"].get("managedFields") or ()))
+        return Outcome.ANNOUNCE if announces(plan) else Outcome.CHANGE
 
     async def _is_confirmed(self, key: Key, stored: CachedObject[P, S]) -> bool:
         """Whether the apiserver has recently confirmed that the cached object is current; else read the object.
@@ -313,13 +216,8 @@ class Controller(Generic[P, S, F]):
         if fresh["metadata"]["resourceVersion"] == stored.raw_meta["resourceVersion"]:
             return True
         self._reconciler.store.put(fresh)
-        self._notify_updated(key.uid)
+        notify_updated(self._reconciler, key.uid)
         return False
-
-    def _notify_updated(self, uid: str) -> None:
-        """Pass the view that an answer of the apiserver has shown to the reconciler."""
-        if (newer := self._reconciler.store.get(uid)) is not None:
-            self._reconciler.on_update(newer)
 
     async def _act(self, key: Key, stored: CachedObject[P, S], facts: F, plan: Plan[S]) -> Outcome:
         confirmed = await self._is_confirmed(key, stored) and self._reconciler.store.is_current(stored)
@@ -381,11 +279,6 @@ class Controller(Generic[P, S, F]):
         self._metrics.queue.retried()
         self.pace.failed(key.uid, again)
         self._queue.requeue_at(key, again)
-
-
-def _differs(stored: CachedObject[Any, S], plan: Plan[S]) -> bool:
-    """Whether the plan has a status that is to be written."""
-    return plan.status is not None and (plan.status != stored.status or stored.amended)
 
 
 def _later(time: float | None, now: float) -> float | None:

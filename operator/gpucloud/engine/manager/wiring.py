@@ -16,7 +16,8 @@ from gpucloud.engine.cloud.accounts import Accounts, AccountSessions
 from gpucloud.engine.cloud.configuration import budget, client_options, intervals, limits
 from gpucloud.engine.cloud.gates import GateDeps
 from gpucloud.engine.cloud.operator_account import OwnAccount
-from gpucloud.engine.controller.controller import Controller, ControllerDeps
+from gpucloud.engine.controller.controller import Controller
+from gpucloud.engine.controller.deps import ControllerDeps
 from gpucloud.engine.kinds.default_accounts import DefaultAccounts, Seen
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard, rule_of
 from gpucloud.engine.kinds.deps import ReconcilerDeps

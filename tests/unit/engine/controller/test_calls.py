@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gpucloud.engine.controller.controller import LASTING_SECONDS
+from gpucloud.engine.controller.status_writer import LASTING_SECONDS
 from gpucloud.engine.kube.events import Event
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Reason

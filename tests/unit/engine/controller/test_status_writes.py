@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.engine.cache.store import Store
-from gpucloud.engine.controller.controller import LASTING_SECONDS, PENDING_LASTING_SECONDS
+from gpucloud.engine.controller.status_writer import LASTING_SECONDS, PENDING_LASTING_SECONDS
 from gpucloud.engine.controller.urgency import RECORDS
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
