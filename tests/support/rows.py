@@ -100,6 +100,7 @@ class Kind:
 
 
 LAB = AccountFacts("lab", secret=NamedSecret("lab-key"))
+LAB_LOGIN = AccountFacts("lab", secret=NamedSecret("lab-key", holds_login=True))
 NEW_KEY = (
     "kubectl create secret generic lab-key --namespace=team --from-file=apikey=FILE --dry-run=client -o yaml | "
     "kubectl apply --server-side --force-conflicts -f -"

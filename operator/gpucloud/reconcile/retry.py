@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile import credential
 from gpucloud.reconcile.facts import CREATES
 
 if TYPE_CHECKING:
-    from gpucloud.reconcile.facts import Attempt, Refusal, Verb
+    from gpucloud.reconcile.facts import AccountFacts, Attempt, Refusal, Verb
 
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
@@ -25,18 +26,15 @@ CORRECT = "Delete this object and create it again, corrected"
 class RetryPolicy:
     """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation.
 
-    ``advice`` is a sentence without its end; ``retried`` says what the operator does by itself, where it repeats the call.
+    ``advice`` is a sentence without its end, empty for a refused credential: only its account tells what to replace.
+    ``retried`` says what the operator does by itself, where it repeats the call.
     """
 
     reason: Reason
     base: float | None
     stalled: bool
-    advice: str
+    advice: str = ""
     retried: str = ""
-
-    def words(self, *, repeated: bool = True) -> str:
-        """Return the advice as sentences. ``repeated``: the operator sends the call again by itself."""
-        return f"{self.advice}; {self.retried}." if repeated and self.retried else f"{self.advice}."
 
 
 _POLICIES: dict[ErrorKind, RetryPolicy] = {
@@ -54,21 +52,8 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         True,
         "Redirects are never followed. Ask the administrator to correct the URL of the endpoint",
     ),
-    ErrorKind.UNAUTHORIZED: RetryPolicy(
-        Reason.CREDENTIALS_REFUSED,
-        60,
-        True,
-        "Update the account's Secret in place (do not delete it), or the operator's own credential",
-        "the operator reads it again within a minute",
-    ),
-    ErrorKind.LOGIN: RetryPolicy(
-        Reason.CREDENTIALS_REFUSED,
-        60,
-        True,
-        "Put an API key, or the login of a user without a second factor, into the account's Secret or the operator's own "
-        "credential",
-        "the operator reads it again within a minute",
-    ),
+    ErrorKind.UNAUTHORIZED: RetryPolicy(Reason.CREDENTIALS_REFUSED, 60, True),
+    ErrorKind.LOGIN: RetryPolicy(Reason.CREDENTIALS_REFUSED, 60, True),
     ErrorKind.FORBIDDEN: RetryPolicy(
         Reason.PERMISSION_DENIED, 300, True, "Grant the credential this permission", "the operator tries again every 5 minutes"
     ),
@@ -112,6 +97,17 @@ def policy(attempt: Attempt) -> RetryPolicy:
     if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
         return _REPEATEDLY_FAILED if attempt.refusal.kind in _ANSWERED else _REPEATEDLY_UNANSWERED
     return found
+
+
+def advice(attempt: Attempt, account: AccountFacts, namespace: str, *, repeated: bool = True, brief: bool = False) -> str:
+    """Return what to do about the attempt's last refusal, as sentences. ``account`` is the one whose credential was used.
+
+    ``repeated``: the operator sends the call again by itself. ``brief``: not how soon another credential takes effect.
+    """
+    found = policy(attempt)
+    if not found.advice:
+        return credential.renew(account, namespace, brief=brief)
+    return f"{found.advice}; {found.retried}." if repeated and found.retried else f"{found.advice}."
 
 
 def is_final(verb: Verb, refusal: Refusal | None) -> bool:

@@ -36,7 +36,7 @@ from support.hostrows import (
     reprovisioning,
     unclear,
 )
-from support.rows import LONG_KNOWN, YOUNG, Row
+from support.rows import LAB, LAB_LOGIN, LONG_KNOWN, NEW_KEY, NEW_LOGIN, YOUNG, Row
 
 RESTARTED = (  # as reconcile/gpuhost/operation.py has it
     "The operator was restarted before it recorded an answer: RebootHost may have been carried out, and is not sent again. "
@@ -133,10 +133,20 @@ ROWS = {
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.FORBIDDEN)},
         ("Grant the credential", "reboot-requested-at"),
     ),
-    "a credential that the cloud refuses": refused(
+    "the operator's own credential, which the cloud refuses": refused(
         "not carried out for certain, and not sent again",
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED)},
-        ("Update the account's Secret in place (do not delete it)", "reboot-requested-at-"),
+        ("Ask the administrator to replace the operator's own credential; ", "reboot-requested-at-"),
+    ),
+    "an account's key that the cloud refuses: each command can be pasted": refused(
+        "which Secret is to be updated is known",
+        ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED), "account": LAB},
+        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_KEY} -- Ask again: kubectl annotate"),
+    ),
+    "an account's login that the cloud refuses": refused(
+        "the command asks for what the Secret holds",
+        ANNOUNCED | OWN | {"history": called(kind=ErrorKind.LOGIN), "account": LAB_LOGIN},
+        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_LOGIN} -- Ask again: kubectl annotate"),
     ),
     "refused, and the annotation is gone": Row(
         "the person has read it", {"status": operating(outcome=HostOutcome.REFUSED)}, Reason.RUNNING, "True", None

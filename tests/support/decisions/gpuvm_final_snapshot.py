@@ -13,7 +13,7 @@ from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
 from support.builders import NOW, START, a_spec, an_order, known, present
 from support.gpuvmfacts import DELETING, DESTROYING, GOING, NAME, ORDER, RUNNING
-from support.rows import WORDS, Row, noted, tried
+from support.rows import LAB_LOGIN, NEW_LOGIN, WORDS, Row, noted, tried
 
 REQUIRED = a_spec(deletion={"finalSnapshot": "Required"})
 TAKER, ALONE = "train-final-abcde", "final-abcde-train-tag-id"
@@ -207,6 +207,13 @@ ROWS = {
         "another key is the way to keep the data",
         "Ask the administrator to replace the operator's own credential.",
         history=did(TAKE, 5, ErrorKind.UNAUTHORIZED),
+        **asked(1, announced=1),
+    ),
+    "a snapshot that a refused login does not take holds the VM": blocked(
+        "the Secret to update is known",
+        f"Update Secret 'lab-key' in place (do not delete it): {NEW_LOGIN} -- To destroy",
+        history=did(TAKE, 5, ErrorKind.LOGIN),
+        account=LAB_LOGIN,
         **asked(1, announced=1),
     ),
     "a snapshot of what the cloud does not find is asked for again": blocked(

@@ -26,7 +26,7 @@ from support.builders import NOW, START, a_spec, an_object
 from support.decisions.shared_accounts import accounts
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
-from support.rows import LAB, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
+from support.rows import LAB, LAB_LOGIN, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
 
 
 def _unresolved(**spec):
@@ -153,7 +153,7 @@ def _sight(k):
             "a key beside a login is no credential that can be used",
             {
                 "found": Unknown(NOW, UnknownReason.REFUSED, "401"),
-                "account": replace(LAB, secret=NamedSecret("lab-key", holds_login=True)),
+                "account": LAB_LOGIN,
             },
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",

@@ -9,7 +9,7 @@ from gpucloud.reconcile.facts import Absent, AccountFacts, Unknown, UnknownReaso
 from gpucloud.reconcile.gpucloudaccount.secret import blocker
 from support.accounts import a_secret
 from support.builders import NOW
-from support.rows import LAB, LONG_KNOWN, WORDS, Row, tried
+from support.rows import LAB, LAB_LOGIN, LONG_KNOWN, NEW_LOGIN, WORDS, Row, tried
 
 
 def accounts(k):
@@ -46,10 +46,10 @@ def accounts(k):
         ),
         "a login that needs a second factor calls a person": Row(
             "nobody is there to type it",
-            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.LOGIN)},
+            {"status": k.creating, "history": tried(k.create, kind=ErrorKind.LOGIN), "account": LAB_LOGIN},
             Reason.CREDENTIALS_REFUSED,
             progress="Stalled",
-            says=(WORDS, "Put an API key, or the login of a user without a second factor, into"),
+            says=(WORDS, "Update Secret 'lab-key' in place (do not delete it); ", NEW_LOGIN),
         ),
         "an answer that leads elsewhere calls a person": Row(
             "a credential is sent to no other host",

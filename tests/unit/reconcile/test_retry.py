@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.facts import Asked, Attempt, Refusal, Verb
-from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED, again_at, policy
+from gpucloud.reconcile.facts import AccountFacts, Asked, Attempt, Refusal, Verb
+from gpucloud.reconcile.retry import FAILURES_BEFORE_STALLED, advice, again_at, policy
 
 KINDS = st.sampled_from(ErrorKind)
+OWN = AccountFacts(OWN_ACCOUNT)
 
 
 def failed(kind, failures=1, retry_after=None, at=1000.0):
@@ -64,7 +66,7 @@ def test_an_unclear_fault_that_stays_calls_a_person(kind):
 )
 def test_the_cloud_is_quoted_only_where_it_has_said_something(kind, says):
     """A connection that broke, or an answer that cannot be read, is described in the operator's words."""
-    assert says in policy(failed(kind, FAILURES_BEFORE_STALLED)).words()
+    assert says in advice(failed(kind, FAILURES_BEFORE_STALLED), OWN, "team")
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.UNAVAILABLE, ErrorKind.THROTTLED, ErrorKind.NOT_SENT])
@@ -75,7 +77,7 @@ def test_scarcity_and_outages_never_call_a_person(kind):
 @given(KINDS, st.integers(1, 10_000), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 300)))
 def test_every_refusal_has_a_policy_and_a_bounded_delay(kind, failures, spread, retry_after):
     attempt = failed(kind, failures, retry_after)
-    assert policy(attempt).words().endswith(".")
+    assert advice(attempt, OWN, "team").endswith(".")
     again = again_at(attempt, spread)
     if again is not None:
         assert 2.0 <= again - attempt.at <= 375.0

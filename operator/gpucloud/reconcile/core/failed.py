@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
-from gpucloud.reconcile import credential, evidence, retry
+from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, UnknownReason
 from gpucloud.reconcile.plugin_command import delete_command, plugin_command
@@ -28,9 +28,9 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     policy = retry.policy(attempt)
     words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    advice = correct_or_try_again(f) if retry.is_final(attempt.verb, attempt.refusal) else policy.words()
-    if attempt.refusal.kind is ErrorKind.UNAUTHORIZED:
-        advice = credential.renew(f.account, f.meta.namespace)
+    advice = retry.advice(attempt, f.account, f.meta.namespace)
+    if retry.is_final(attempt.verb, attempt.refusal):
+        advice = correct_or_try_again(f)
     message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 

@@ -80,7 +80,7 @@ def _send(f: HostFacts, host: Present[HostRecord], operation: HostOperation) -> 
     """Send what this process has announced; again only what was not carried out for certain."""
     attempt, said = f.attempt(operation.verb, operation.id), _PROGRESS[operation.verb]
     if attempt is not None:
-        said, again = _failed(attempt), retry.again_at(attempt, f.spread)
+        said, again = _failed(f, attempt), retry.again_at(attempt, f.spread)
         if attempt.asked == f.asked and again is not None and f.now.mono < again:
             return report(f, said, requeue_at=again, operation=operation)
     held = _not_now(f, host, operation.verb, said, operation)
@@ -135,13 +135,12 @@ def _list_from(f: HostFacts, host: Present[HostRecord], operation: HostOperation
     return needed if operation.outcome is HostOutcome.ACCEPTED and host.as_of < needed else None
 
 
-def _failed(attempt: Attempt) -> Verdict:
+def _failed(f: HostFacts, attempt: Attempt) -> Verdict:
     """Return the verdict of a call that did not leave, and is sent again."""
     if attempt.refusal is None:
         raise ValueError("the attempt did not fail")
-    policy = retry.policy(attempt)
-    why = quoted(attempt.refusal.message, attempt.refusal.kind)
-    return working(policy.reason, f"{attempt.verb} failed: {why}. {policy.words()}")
+    why, advice = quoted(attempt.refusal.message, attempt.refusal.kind), retry.advice(attempt, f.account, f.meta.namespace)
+    return working(retry.policy(attempt).reason, f"{attempt.verb} failed: {why}. {advice}")
 
 
 def _operation(f: HostFacts, request: Request) -> HostOperation:

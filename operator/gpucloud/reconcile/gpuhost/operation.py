@@ -13,6 +13,7 @@ from gpucloud.kinds.gpuhost import MAX_OPERATION_MESSAGE, HostOperation, HostOut
 from gpucloud.reconcile import retry
 from gpucloud.reconcile.gpuhost import host_states, requests
 from gpucloud.reconcile.gpuhost.facts import CALLS, is_certainly_undone, without_secrets
+from gpucloud.reconcile.text import followed as in_a_row
 from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def _refused(f: HostFacts, verb: HostVerb, attempt: Attempt, said: str, record: 
     if attempt.refusal is not None and attempt.refusal.kind in {ErrorKind.INVALID, ErrorKind.CONFLICT}:
         words = f"The cloud refuses {CALLS[verb]} of this host, which it reports as {host_states.described(record)}: {said}."
     else:
-        words = f"{CALLS[verb]} failed: {said}. {retry.policy(attempt).words(repeated=False)}"
-    return f"{words} {requests.again(f, verb)}"
+        words = f"{CALLS[verb]} failed: {said}. {retry.advice(attempt, f.account, f.meta.namespace, repeated=False)}"
+    return in_a_row(words, requests.again(f, verb))
 
 
 def _look(f: HostFacts, verb: HostVerb) -> str:

@@ -15,7 +15,7 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import DeletionPolicy, FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import credential, retry
+from gpucloud.reconcile import retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
@@ -205,10 +205,8 @@ def _taken(f: VmFacts, final: FinalSnapshotFacts, vm: Present[VmRecord], seen: S
 def _refused(f: VmFacts, attempt: Attempt, refusal: Refusal) -> Verdict:
     """Return the verdict of a snapshot that the cloud refuses to take: what can be done about it comes first."""
     policy = retry.policy(attempt)
-    advice = policy.words()
-    if refusal.kind is ErrorKind.UNAUTHORIZED:
-        advice = credential.renew(f.account, f.meta.namespace, brief=True)
-    elif retry.is_final(attempt.verb, refusal):
+    advice = retry.advice(attempt, f.account, f.meta.namespace, brief=True)
+    if retry.is_final(attempt.verb, refusal):
         advice = "The operator does not ask again by itself."
     elif refusal.kind is ErrorKind.NOT_FOUND:  # this object is being deleted already
         advice = "The operator tries again every few minutes."
