@@ -82,7 +82,7 @@ class UnknownReason(StrEnum):
     FORBIDDEN = "the credential lacks the permission to list"
     REJECTED = "the cloud refuses to list its cluster"
     IMPLAUSIBLE = "many resources vanished at once"
-    NO_ACCOUNT = "there is no account for it"
+    NO_ACCOUNT = "no account serves this object"
     ACCOUNT = "its account cannot be used"
     UNPLACED = "its cluster and VPC are not known yet"
     MOVED = "the spec names another place than the order"

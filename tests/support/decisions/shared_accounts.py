@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.accounts import no_account
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile.facts import Absent, AccountFacts, Unknown, UnknownReason
@@ -11,9 +12,27 @@ from support.accounts import a_secret
 from support.builders import NOW
 from support.rows import LAB, LAB_LOGIN, LONG_KNOWN, NEW_LOGIN, WORDS, Row, tried
 
+# why no account serves an object with something made, what tells that, and what is said
+NONE_SERVES = (
+    ("the operator lacks its own", {"recorded": True, "missing": True}, "set GPUCLOUD_API_KEY or the login again. To"),
+    ("the operator's own serves others", {"recorded": True, "missing": False}, "add 'team' to --own-account-namespace. To"),
+    ("there is none at all", {"recorded": False, "missing": True}, "Create it (docs/how-to/account.md). To"),
+    ("none serves it", {"recorded": False, "missing": False}, "Create it (docs/how-to/account.md). To"),
+)
+
 
 def accounts(k):
     return {
+        **{
+            f"deleted without an account, as {why}: held": Row(
+                "no account is no proof",
+                k.leaving | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, no_account("team", ordered=True, **which))},
+                Reason.DELETION_BLOCKED,
+                progress="Stalled",
+                says=(says, "Retain"),
+            )
+            for why, which, says in NONE_SERVES
+        },
         "nothing is ordered with a credential that has not shown the object's tenant": Row(
             "the key may be another tenant's",
             {

@@ -325,13 +325,6 @@ def held(k):
             progress="Stalled",
             says=('lacks the permission to list ("403"). Ask the administrator to grant it.', "Retain"),
         ),
-        "without an account, with something made: held": Row(
-            "no account is no proof",
-            k.leaving | {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT)},
-            Reason.DELETION_BLOCKED,
-            progress="Stalled",
-            says="Retain",
-        ),
         "another tenant's credential lets nothing go": Row(
             "two listings of another tenant lack it too",
             k.leaving | {"status": k.going, "found": OTHER_TENANT},

@@ -30,6 +30,7 @@ _NAMES = {
     r"2026-[\dTZ:-]+|now|yes": "value",
     r"old|other": "name in the cloud",
     "acme": "tenant",
+    "team": "namespace",
     r"quota": "message",
     r"cloud-credential": "name",
 }

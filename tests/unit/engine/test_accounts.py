@@ -126,10 +126,12 @@ def test_the_operators_own_serves_only_the_namespaces_that_the_flag_names(a_sess
     if not served:
         assert resolved.unknown.cause is UnknownReason.NO_ACCOUNT
         assert "--own-account-namespace" in resolved.unknown.detail
-        assert "does not serve" in resolved.unknown.detail
-        assert ("Ask the administrator to add namespace 'others' to that flag" in resolved.unknown.detail) is (
-            status is not None
+        assert ("does not serve" in resolved.unknown.detail) is (status is None)
+        recorded = (
+            "This object uses the operator's own account; namespace 'others' may not. Ask the administrator to add 'others' to "
+            "--own-account-namespace."
         )
+        assert (resolved.unknown.detail == recorded) is (status is not None)
 
 
 def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
@@ -146,8 +148,19 @@ def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_to
     rig.put("default")
     resolved = rig.resolve(None, OWN_ACCOUNT)
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
-    assert "Create" not in resolved.unknown.detail
-    assert "Ask the administrator to start the operator with its credential again" in resolved.unknown.detail
+    assert resolved.unknown.detail == (
+        "This object uses the operator's own account, which is missing. Ask the administrator to set GPUCLOUD_API_KEY or the "
+        "login again."
+    )
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_what_may_have_been_ordered_is_not_told_to_be_created_anew(a_session, missing):
+    """That would destroy it, and an object that is being deleted cannot be created anew."""
+    it = Rig(a_session, () if missing else ("team",))
+    it.accounts.own = None if missing else it.accounts.own
+    deleting = it.accounts.resolve(an_object(namespace="others", deleting=True), a_spec(), GpuVMStatus()).unknown.detail
+    assert deleting.endswith("Create it (docs/how-to/account.md).")
 
 
 FIRST = "account 'lab' is at 'eu' now. Ask the administrator to make 'prod' the first --endpoint again."

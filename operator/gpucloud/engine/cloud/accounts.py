@@ -180,7 +180,8 @@ class Accounts:
     def _resolve(self, meta: ObjectFacts, spec: CloudSpec, status: AccountedStatus) -> ResolvedAccount:
         name = self.name_for(meta, spec, status)
         if name == OWN_ACCOUNT:
-            return self._resolve_own(meta.namespace, recorded=status.account == OWN_ACCOUNT)
+            ordered = meta.deleting or orders.may_exist(getattr(status, "order", None))
+            return self._resolve_own(meta.namespace, recorded=status.account == OWN_ACCOUNT, ordered=ordered)
         account = self._accounts.get((meta.namespace, name))
         described = f"GpuCloudAccount {name!r} in namespace {meta.namespace!r}"
         if account is None:
@@ -224,18 +225,16 @@ class Accounts:
         session = None if spec is None else self.resolve(meta, spec, status).session
         return None if session is None else session.url
 
-    def _resolve_own(self, namespace: str, *, recorded: bool) -> ResolvedAccount:
-        """Resolve the operator's own account. ``recorded``: the object's status names it, so no other one is ever used."""
+    def _resolve_own(self, namespace: str, *, recorded: bool, ordered: bool) -> ResolvedAccount:
+        """Resolve the operator's own account. ``recorded``: the object's status names it, so no other one is ever used.
+
+        ``ordered``: the object may have ordered something, or is being deleted, so to create it anew is no way out.
+        """
         own = self._own_in_use()
-        if own is None:
-            why = "the operator has none of its own"
-            way_out = "start the operator with its credential again (GPUCLOUD_API_KEY, or a login)"
-        elif not self.own_serves(namespace):
-            why = "the operator's own does not serve it (--own-account-namespace)"
-            way_out = f"add namespace {namespace!r} to that flag"
-        else:
+        if own is not None and self.own_serves(namespace):
             return own
-        return self._no_account(namespace, why, way_out, recorded=recorded)
+        message = no_account(namespace, recorded=recorded, ordered=ordered, missing=own is None)
+        return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
     def _own_in_use(self) -> ResolvedAccount | None:
         """Return the operator's own account; None while it has no session."""
@@ -243,15 +242,6 @@ class Accounts:
         if own is None or own.session is None:
             return None
         return ResolvedAccount(_facts(own, own.session), own.session, since=own.since)
-
-    def _no_account(self, namespace: str, why: str, way_out: str, *, recorded: bool) -> ResolvedAccount:
-        message = (
-            f"This object belongs to the operator's own account, but {why}. Ask the administrator to {way_out}."
-            if recorded
-            else f"No GpuCloudAccount is named {DEFAULT_ACCOUNT!r} in namespace {namespace!r}, and {why}. Create it "
-            f"({HOW_TO_CREATE}), or recreate this object with spec.accountRef: {_list_command(namespace)}"
-        )
-        return self._unresolved(namespace, OWN_ACCOUNT, UnknownReason.NO_ACCOUNT, message)
 
     def _unresolved(
         self, namespace: str, name: str, cause: UnknownReason, message: str, *, deleting: bool = False
@@ -263,6 +253,26 @@ class Accounts:
 def describe_command(namespace: str, name: str) -> str:
     """Return the command that shows an account's own conditions."""
     return f"kubectl describe gpucloudaccount {name} --namespace={namespace}"
+
+
+def no_account(namespace: str, *, recorded: bool, ordered: bool, missing: bool) -> str:
+    """Return why no account serves an object, and the way out. ``missing``: the operator has none of its own.
+
+    ``recorded`` and ``ordered`` are as above.
+    """
+    if recorded and missing:
+        uses = "This object uses the operator's own account, which is missing."
+        return f"{uses} Ask the administrator to set GPUCLOUD_API_KEY or the login again."
+    if recorded:
+        may_not = f"This object uses the operator's own account; namespace {namespace!r} may not."
+        return f"{may_not} Ask the administrator to add {namespace!r} to --own-account-namespace."
+    lacks = f"No GpuCloudAccount is named {DEFAULT_ACCOUNT!r} in namespace {namespace!r}"
+    why = "the operator has none of its own" if missing else "the operator's own does not serve it"
+    if ordered:
+        return f"{lacks}, and {why}. Create it ({HOW_TO_CREATE})."
+    flag = "" if missing else " (--own-account-namespace)"
+    anew = f"or recreate this object with spec.accountRef: {_list_command(namespace)}"
+    return f"{lacks}, and {why}{flag}. Create it ({HOW_TO_CREATE}), {anew}"
 
 
 def _missing(namespace: str, name: str, near: tuple[str, ...], *, correctable: bool) -> str:
