@@ -81,7 +81,7 @@ def test_a_snapshot_that_the_cloud_refuses_blocks_until_a_person_gives_it_up(her
     running()
     sim.fault(operation="CreateSnapshot", kind="status", status=400, times=1000)
     delete(here)
-    shown = reach(here, "gpuvm", "train", BLOCKED, says="is Stalled: Rejected:")
+    shown = reach(here, "gpuvm", "train", BLOCKED, says="The GpuSnapshot says: Rejected:")
     assert_row(here, shown, kstatus="Terminating", standing="Stalled", met=False)
     assert len(sim.vms()) == 1
     give_up(here)

@@ -224,6 +224,7 @@ def test_all_that_messages_name_exists():
 def test_the_judge_counts_a_messages_own_words():
     text = "VM 'a-name' failed (the cloud's own words). To keep it: kubectl annotate gpuvm a --overwrite x=y -- or not."
     assert judge.own_words(text) == "VM '' failed ''. To keep it: or not."
+    assert judge.own_words("The VM stays. The GpuSnapshot says: NotFound: it is not there.") == "The VM stays. "
     assert judge.own_words("Not Ready after 9 s (spec.x); the operator keeps trying. Last: The VM is being created.") == (
         "The VM is being created."
     )

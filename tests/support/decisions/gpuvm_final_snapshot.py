@@ -8,12 +8,15 @@ from datetime import timedelta
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import FinalSnapshot, FinalSnapshotState
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import ConditionType, Reason
+from gpucloud.reconcile import gpusnapshot
+from gpucloud.reconcile.conditions import find
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FinalSnapshotFacts, Requests, SnapshotOfVm, SnapshotsOfVm, Taker
 from support.builders import NOW, START, a_spec, an_order, known, present
 from support.gpuvmfacts import DELETING, DESTROYING, GOING, NAME, ORDER, RUNNING
-from support.rows import LAB_LOGIN, NEW_LOGIN, WORDS, Row, noted, tried
+from support.rows import LAB, LAB_LOGIN, NEW_LOGIN, WORDS, Row, noted, tried
+from support.snapshotfacts import CREATING, snapshot_facts
 
 REQUIRED = a_spec(deletion={"finalSnapshot": "Required"})
 TAKER, ALONE = "train-final-abcde", "final-abcde-train-tag-id"
@@ -28,6 +31,13 @@ WAY_OUT = "set spec.deletion.finalSnapshot: None"
 
 def final(**taker):
     return FinalSnapshotFacts(TAKER, ALONE, Taker(**{"made_for_vm": True, "deleting": False, "snapshot_id": SNAP} | taker))
+
+
+def stalled_snapshot(**given):
+    """What a GpuSnapshot says that was asked to take the final snapshot, and is Stalled."""
+    status = gpusnapshot.decide(snapshot_facts(**{"status": CREATING, **given})).status
+    found = find(status.conditions, ConditionType.STALLED)
+    return f"{found.reason}: {found.message}"
 
 
 def listed(*items, as_of=NOW):
@@ -131,12 +141,19 @@ ROWS = {
     ),
     "another snapshot is no final one": taking("it is older", TAKER, final=final(), snapshots=listed(("another", True))),
     "a GpuSnapshot that is Stalled holds the VM": blocked(
-        "its trouble is told where the person looks", "Stalled (Rejected: quota)", final=final(stalled="Rejected: quota.")
+        "its trouble is told where the person looks",
+        "says: PermissionDenied: The credential of account 'lab' lacks the permission to list snapshots. Grant it in",
+        final=final(stalled=stalled_snapshot(found=Unknown(NOW, UnknownReason.FORBIDDEN), account=LAB)),
     ),
-    "a GpuSnapshot that is Stalled, whose message ends in a command: no bracket spoils it": blocked(
+    "a GpuSnapshot that is Stalled, whose message ends in a command: nothing spoils it": blocked(
         "each command can be pasted",
-        "Stalled: CredentialsRefused: No: kubectl get secret key -- Delete it to try again.",
-        final=final(stalled="CredentialsRefused: No: kubectl get secret key"),
+        f"says: CredentialsRefused: CreateSnapshot failed: \"{WORDS}\". Update Secret 'lab-key' in place",
+        final=final(stalled=stalled_snapshot(history=tried(TAKE, kind=ErrorKind.UNAUTHORIZED), account=LAB)),
+    ),
+    "a GpuSnapshot that the cloud refuses to take holds the VM": blocked(
+        "the two commands of its message stand apart",
+        f'says: Rejected: CreateSnapshot failed: "{WORDS}". Delete this object',
+        final=final(stalled=stalled_snapshot(history=tried(TAKE, kind=ErrorKind.INVALID))),
     ),
     "a GpuSnapshot of somebody else takes no final snapshot": blocked(
         "its snapshot may be of any time",

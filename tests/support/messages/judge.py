@@ -48,7 +48,8 @@ _SENTENCE = re.compile(r"\{(suggestion|suggested|question|meant|early)\}")  # a 
 _OTHERS = re.compile(r"\{(error|what|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
 _COMMAND = re.compile(r"`?kubectl (annotate|create|delete|describe|get|gpucloud) [^`]*?(`| -- |$)")
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
-_ANOTHER = re.compile(r"^Not Ready after .* Last: |\(\w+: .*\)$")  # a message that quotes another one, judged by itself
+# A message that quotes another one, which is judged by itself.
+_ANOTHER = re.compile(r"^Not Ready after .* Last: |\(\w+: .*\)$|The GpuSnapshot says: .*$")
 LEAST_WORDS = 3
 LONGEST = 200  # characters of a message's own words
 

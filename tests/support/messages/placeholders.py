@@ -54,6 +54,7 @@ _TEXTS = [
     (r"(kubectl delete (?:gvm|gvpc|gsnap))/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     (r"\b(endpointslices|services)/[\w-]+", r"\1/{name}"),
     # The words of others.
+    (r"The GpuSnapshot says: .*$", "The GpuSnapshot says: {reason}: {message}"),
     (r"(?<=\")the (cloud|apiserver)'s own words(?=\")", r"{words of the \1}"),
     (r"(?<=\")(?:No|HTTP 502|40[013]|no route|closed|no|no such cluster|quota)(?=\")", "{words of the cloud}"),
     (r"\((\w+): (?:it is taken|quota)\.?\)", r"({reason}: {message})"),

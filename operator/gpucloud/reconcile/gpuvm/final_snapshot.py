@@ -27,7 +27,7 @@ from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Ve
 from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
 from gpucloud.reconcile.plugin_command import plugin_command
-from gpucloud.reconcile.text import bracketed, followed, in_brackets, quoted
+from gpucloud.reconcile.text import bracketed, followed, quoted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -166,10 +166,11 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
 
 def _taking(name: str, taker: Taker) -> Verdict:
     if taker.stalled:
-        trouble = in_brackets(taker.stalled.rstrip("."))
-        told = f" {trouble}." if trouble.startswith("(") else f": {trouble}"
-        words = followed(f"GpuSnapshot {name!r} is Stalled{told}", f"Delete it to try again. {WITHOUT}")
-        return stalled(Reason.DELETION_BLOCKED, f"The VM is not destroyed without its final snapshot. {words}")
+        words = (
+            f"GpuSnapshot {name!r}, which takes the final snapshot, is Stalled. Do as it says, or delete it to try again. "
+            f"{WITHOUT} The GpuSnapshot says: {taker.stalled}"
+        )
+        return stalled(Reason.DELETION_BLOCKED, words)
     words = f"GpuSnapshot {name!r} takes the final snapshot. The VM is destroyed when the snapshot is ready. {WITHOUT}"
     return working(Reason.TAKING_FINAL_SNAPSHOT, words)
 
