@@ -114,7 +114,7 @@ def test_failed_vms_are_held_beyond_the_limit_until_a_person_releases_them(here,
         reach(here, "gpuvm", name, "True/Running")
     for vm in sim.vms():
         sim.force(vm, "FAILED")
-    shown = reach(here, "gpuvm", "one", "False/DeletionHeld", says="--brake-vms allows 1")
+    shown = reach(here, "gpuvm", "one", "False/DeletionHeld", says="exceed --brake-vms 1.")
     assert_row(here, shown, kstatus="Failed", standing="Stalled", met=False)
     reach(here, "gpuvm", "two", "False/DeletionHeld")
     assert "DestroyServer" not in sim.mutations()

@@ -16,7 +16,7 @@ from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.plugin_command import retain_command
-from gpucloud.reconcile.price import NOTHING, shown, unknown
+from gpucloud.reconcile.price import NOTHING, shown
 from gpucloud.reconcile.time_annotations import TimeAnnotationRule
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.time_annotations import TimeAnnotation
 
 # Allowed difference of clocks: a release annotation with a later time would switch the guard off.
-_FORM = TimeAnnotationRule(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5), "only deletions up to now can be released")
+_FORM = TimeAnnotationRule(Annotation.BRAKE_RELEASED_AT, timedelta(minutes=5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +136,22 @@ OLDER = "The namespace's annotation is too old to count."  # as its time is befo
 
 
 def message(held: Hold, namespace: str, name: str) -> str:
-    """Return the message: what happened, and the commands that release it."""
-    if held.exceeded:
-        many, were = ("1 VM", "was") if held.vms == 1 else (f"{held.vms} VMs", "were")
-        flag, allowed = held.exceeded.split()
-        why = (
-            f"{many} costing {shown(held.price)} dollars an hour{unknown(held.unpriced)} {were} to be destroyed within "
-            f"{held.window.total_seconds():g} s; {flag} allows {allowed}."
-        )
+    """Return the message: what happened, and the commands that release it.
+
+    Where a release annotation does not count, why it does not goes before the figures.
+    """
+    if not held.exceeded:
+        why = "Held: too many deletions at once."
+    elif held.trouble:
+        why = f"Held by {held.exceeded}."
     else:
-        why = "too many VMs were to be destroyed at once."
+        many, exceed = ("1 VM", "exceeds") if held.vms == 1 else (f"{held.vms} VMs", "exceed")
+        price = f"{shown(held.price)} dollars an hour" + (f", {held.unpriced} unpriced" if held.unpriced else "")
+        why = f"Held: {many} ({price}) deleted in {held.window.total_seconds():g} s {exceed} {held.exceeded}."
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
-        f"Held: {why} {held.trouble}{' ' if held.trouble else ''}"
+        f"{why} {held.trouble}{' ' if held.trouble else ''}"
         f"To keep it (billed), {retain_command('GpuVM', namespace, name)} -- To destroy it: "
-        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all held in the namespace: "
+        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all in the namespace: "
         f"{said.format(f'namespace {namespace}')}"
     )

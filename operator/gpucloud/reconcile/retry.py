@@ -27,7 +27,7 @@ class RetryPolicy:
     """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation.
 
     ``advice`` is a sentence without its end, empty for a refused credential: only its account tells what to replace.
-    ``retried`` says what the operator does by itself, where it repeats the call.
+    ``retried`` says what the operator does by itself, where it repeats the call; ``often`` how often it failed, after "failed".
     """
 
     reason: Reason
@@ -35,6 +35,7 @@ class RetryPolicy:
     stalled: bool
     advice: str = ""
     retried: str = ""
+    often: str = ""
 
 
 _POLICIES: dict[ErrorKind, RetryPolicy] = {
@@ -50,7 +51,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.API_ERROR,
         LONGEST_DELAY,
         True,
-        "Redirects are never followed. Ask the administrator to correct the URL of the endpoint",
+        "Redirects are never followed. Ask the administrator to correct the endpoint's URL",
     ),
     ErrorKind.UNAUTHORIZED: RetryPolicy(Reason.CREDENTIALS_REFUSED, 60, True),
     ErrorKind.LOGIN: RetryPolicy(Reason.CREDENTIALS_REFUSED, 60, True),
@@ -71,15 +72,12 @@ _REPEATEDLY_FAILED = RetryPolicy(
     Reason.API_ERROR,
     LONGEST_DELAY,
     True,
-    "This happened 5 times in a row or more. Do as the cloud says, or ask its support",
-    "the operator tries again every 5 minutes",
+    "Do as the cloud says, or ask its support",
+    "the operator tries again",
+    f" {FAILURES_BEFORE_STALLED} times or more",
 )
 # The words are the operator's own: no answer came, or none that could be read.
-_REPEATEDLY_UNANSWERED = replace(
-    _REPEATEDLY_FAILED,
-    advice="No usable answer came 5 times in a row or more. Check that the cloud is up, and the network and any proxy in "
-    "between",
-)
+_REPEATEDLY_UNANSWERED = replace(_REPEATEDLY_FAILED, advice="Check the cloud, network and any proxy")
 _ANSWERED = frozenset({ErrorKind.SERVER, ErrorKind.CONFLICT})  # unclear kinds whose message holds the cloud's own words
 _UNCLEAR = RetryPolicy(
     Reason.API_ERROR, 5, False, "The operator checks whether the call was carried out, and tries again if not"

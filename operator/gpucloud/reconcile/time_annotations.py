@@ -42,11 +42,14 @@ class TimeAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class TimeAnnotationRule:
-    """Rule of one annotation: its name, how far ahead of our clock its time may be, and why no further."""
+    """Rule of one annotation: its name, how far ahead of our clock its time may be, and why no further.
+
+    ``why`` is empty where messages have no room: they are brief then.
+    """
 
     annotation: Annotation
     ahead: timedelta
-    why: str
+    why: str = ""
 
 
 def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) -> TimeAnnotation:
@@ -57,12 +60,18 @@ def read(text: str | None, now: datetime, where: str, form: TimeAnnotationRule) 
         at = datetime.fromisoformat(text)
     except ValueError:
         at = None
-    given = f"The annotation {form.annotation} on {where} is {text[:40]!r}"
     if at is None or at.tzinfo is None:
-        return TimeAnnotation(trouble=f"{given}, not a time such as {EXAMPLE}.")
+        return TimeAnnotation(trouble=_trouble(text, where, form, "not a time", f" such as {EXAMPLE}"))
     if at > now + form.ahead:
-        return TimeAnnotation(trouble=f"{given}, set for a time in the future: {form.why}.", ahead=True)
+        return TimeAnnotation(trouble=_trouble(text, where, form, "in the future", f": {form.why}"), ahead=True)
     return TimeAnnotation(at)
+
+
+def _trouble(text: str, where: str, form: TimeAnnotationRule, what: str, more: str) -> str:
+    """Return what is wrong with a value, as a sentence. ``more`` is left out of a brief message."""
+    if not form.why:
+        return f"Annotation {form.annotation.partition('/')[2]} on {where} is {text[:40]!r}, {what}."
+    return f"The annotation {form.annotation} on {where} is {text[:40]!r}, {what}{more}."
 
 
 def read_once(said: Said, where: str, form: TimeAnnotationRule) -> TimeAnnotation:

@@ -10,9 +10,9 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile.deletion_guard import OLDER, Hold
+from gpucloud.reconcile.deletion_guard import OLDER, Hold, release
 from gpucloud.reconcile.facts import Absent, CallHistory, Unknown, UnknownReason, Verb
-from support.builders import NOW, a_spec, a_status, an_object, an_order, known, present
+from support.builders import NOW, START, a_spec, a_status, an_object, an_order, known, present
 from support.gpuvmfacts import (
     DELETING,
     GOING,
@@ -31,6 +31,7 @@ UNMADE = {
     state: {"meta": DELETING, "known": known(an_order(NAME, state), earlier_unclear=True), "found": LOOKED_FOR}
     for state in (OrderState.REFUSED, OrderState.OVERDUE)
 }
+DEAR = Hold(12, Decimal("361.5"), 10, timedelta(minutes=10), "--brake-price-per-hour 50")
 
 
 def told(*snapshots, ago):
@@ -316,7 +317,7 @@ ROWS = {
         TOGETHER | {"hold": Hold(8, Decimal(16), 0, timedelta(minutes=10), "--brake-vms 3")},
         Reason.DELETION_HELD,
         progress="Stalled",
-        says=("--brake-vms allows 3", "kubectl annotate", "spec.deletion.policy: Retain"),
+        says=("exceed --brake-vms 3.", "kubectl annotate", "spec.deletion.policy: Retain"),
     ),
     "held, and the namespace was released before: the command once more": Row(
         "a release is of the deletions before it",
@@ -325,6 +326,23 @@ ROWS = {
         progress="Stalled",
         says=("The namespace's annotation is too old to count. To keep it", "kubectl annotate namespace"),
     ),
+    "held by what is dear, of which some has no price: the longest message": Row(
+        "all figures are told",
+        TOGETHER | {"hold": DEAR},
+        Reason.DELETION_HELD,
+        progress="Stalled",
+        says="Held: 12 VMs (361.50 dollars an hour, 10 unpriced) deleted in 600 s exceed --brake-price-per-hour 50. To keep it",
+    ),
+    **{
+        f"held, and the annotation is {what}": Row(
+            "what is wrong with it is told before the figures",
+            TOGETHER | {"hold": replace(DEAR, trouble=release(value, START, "namespace 'team'").trouble)},
+            Reason.DELETION_HELD,
+            progress="Stalled",
+            says=f"Held by --brake-price-per-hour 50. Annotation brake-released-at on namespace 'team' is {value!r}, {what}.",
+        )
+        for value, what in (("now", "not a time"), ("2031-01-01T00:00:00Z", "in the future"))
+    },
     "held by a deletion guard that was switched off since: not destroyed": Row(
         "nobody has released it", TOGETHER | {"hold": Hold()}, Reason.DELETION_HELD, progress="Stalled", says="kubectl annotate"
     ),

@@ -55,9 +55,9 @@ NOT_CREATED = (
 )
 
 
-def did(verb, ago, kind=None):
+def did(verb, ago, kind=None, failures=1):
     words = NOT_CREATED if verb is REQUEST else WORDS
-    return tried(verb, ago=ago, kind=kind, history=BEGUN, targets=(ALONE,), words=words)
+    return tried(verb, ago=ago, kind=kind, failures=failures, history=BEGUN, targets=(ALONE,), words=words)
 
 
 READY, TAKING = listed((SNAP, True)), listed((SNAP, False))
@@ -231,6 +231,24 @@ ROWS = {
         f"Update Secret 'lab-key' in place (do not delete it): {NEW_LOGIN} -- To destroy",
         history=did(TAKE, 5, ErrorKind.LOGIN),
         account=LAB_LOGIN,
+        **asked(1, announced=1),
+    ),
+    "a snapshot that failed again and again, as the cloud says why, holds the VM": blocked(
+        "what helps is for the cloud to say",
+        f'No final snapshot: CreateSnapshot failed 5 times or more: "{WORDS}". Do as the cloud says, or ask its support; the',
+        history=did(TAKE, 5, ErrorKind.SERVER, failures=5),
+        **asked(1, announced=1),
+    ),
+    "a snapshot that had no usable answer again and again holds the VM": blocked(
+        "something in between may be broken",
+        "Check the cloud, network and any proxy; the operator tries again. To destroy the VM without it, set",
+        history=did(TAKE, 5, ErrorKind.OUTCOME_UNKNOWN, failures=5),
+        **asked(1, announced=1),
+    ),
+    "a snapshot whose order is led elsewhere holds the VM": blocked(
+        "the administrator names the endpoint",
+        "Ask the administrator to correct the endpoint's URL. To destroy the VM without it, set",
+        history=did(TAKE, 5, ErrorKind.REDIRECTED),
         **asked(1, announced=1),
     ),
     "a snapshot of what the cloud does not find is asked for again": blocked(

@@ -75,7 +75,7 @@ def accounts(k):
             {"status": k.creating, "history": tried(k.create, kind=ErrorKind.REDIRECTED)},
             Reason.API_ERROR,
             progress="Stalled",
-            says="Ask the administrator to correct the URL of the endpoint.",
+            says="Ask the administrator to correct the endpoint's URL.",
         ),
         "no usable answer again and again calls a person": Row(
             "a proxy in between may answer",
@@ -85,7 +85,7 @@ def accounts(k):
             },
             Reason.API_ERROR,
             progress="Stalled",
-            says="Check that the cloud is up",
+            says=(f"{k.create} failed 5 times or more: ", "Check the cloud, network and any proxy; the operator tries again."),
         ),
         "a lost status: the operator's own account is asked first": Row(
             "it may have ordered before, and a second order would be a second one to pay for",

@@ -59,9 +59,9 @@ def test_an_unclear_fault_that_stays_calls_a_person(kind):
     [
         (ErrorKind.SERVER, "Do as the cloud says"),
         (ErrorKind.CONFLICT, "Do as the cloud says"),
-        (ErrorKind.OUTCOME_UNKNOWN, "Check that the cloud is up"),
-        (ErrorKind.MALFORMED, "Check that the cloud is up"),
-        (ErrorKind.TOO_LARGE, "Check that the cloud is up"),
+        (ErrorKind.OUTCOME_UNKNOWN, "Check the cloud, network and any proxy"),
+        (ErrorKind.MALFORMED, "Check the cloud, network and any proxy"),
+        (ErrorKind.TOO_LARGE, "Check the cloud, network and any proxy"),
     ],
 )
 def test_the_cloud_is_quoted_only_where_it_has_said_something(kind, says):

@@ -9,7 +9,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.conditions import Verdict, stalled, working
-from gpucloud.reconcile.facts import CREATES, UnknownReason
+from gpucloud.reconcile.facts import CREATES, DESTROYS, UnknownReason
 from gpucloud.reconcile.plugin_command import delete_command, plugin_command
 from gpucloud.reconcile.text import printable, quoted
 
@@ -28,10 +28,10 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     policy = retry.policy(attempt)
     words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    advice = retry.advice(attempt, f.account, f.meta.namespace)
+    advice = retry.advice(attempt, f.account, f.meta.namespace, brief=attempt.verb in DESTROYS)
     if retry.is_final(attempt.verb, attempt.refusal):
         advice = correct_or_try_again(f)
-    message = f"{attempt.verb} failed: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
+    message = f"{attempt.verb} failed{policy.often}: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
     return stalled(policy.reason, message) if policy.stalled else working(policy.reason, message)
 
 

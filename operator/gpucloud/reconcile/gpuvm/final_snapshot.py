@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.plan import Plan
 
 WITHOUT = "To destroy the VM without it, set spec.deletion.finalSnapshot: None."
-ALL_THE_SAME = "To destroy the VM all the same, set spec.deletion.finalSnapshot: None."
 MOST_REQUESTS = 1000  # as the schema allows
 LEAST_WAIT_SECONDS = 300.0  # until a snapshot that the cloud was asked for, or may have been, is asked for again
 ON_ITS_WAY = frozenset({VmPhase.PROGRESSING, VmPhase.NO_CAPACITY})  # for a VM in any other state the cloud decides
@@ -148,7 +147,7 @@ def _awaited(f: VmFacts, final: FinalSnapshotFacts, seen: SnapshotsOfVm) -> Plan
             f"GpuSnapshot {final.name!r} was not made for the final snapshot, whose name it has. Delete it; to keep its "
             f"snapshot in the cloud, first: {retain}"
         )
-        return plan_status(f, stalled(Reason.DELETION_BLOCKED, followed(words, ALL_THE_SAME)))
+        return plan_status(f, stalled(Reason.DELETION_BLOCKED, followed(words, WITHOUT)))
     if taker is not None and not taker.deleting:
         plan = plan_status(f, _taking(final.name, taker), final_snapshot=_record(f, final.name, taker.snapshot_id))
         return replace(plan, pending=False)  # the GpuSnapshot has the listings that it needs made fast, and wakes this object
@@ -211,8 +210,8 @@ def _refused(f: VmFacts, attempt: Attempt, refusal: Refusal) -> Verdict:
         advice = "The operator does not ask again by itself."
     elif refusal.kind is ErrorKind.NOT_FOUND:  # this object is being deleted already
         advice = "The operator tries again every few minutes."
-    words = f"No final snapshot: {attempt.verb} failed: {quoted(refusal.message, refusal.kind)}. {advice}"
-    return (stalled if policy.stalled else working)(Reason.DELETION_BLOCKED, followed(words, ALL_THE_SAME))
+    words = f"No final snapshot: {attempt.verb} failed{policy.often}: {quoted(refusal.message, refusal.kind)}. {advice}"
+    return (stalled if policy.stalled else working)(Reason.DELETION_BLOCKED, followed(words, WITHOUT))
 
 
 def _is_unsent(known: FinalSnapshot, final: FinalSnapshotFacts, attempt: Attempt | None) -> bool:
@@ -267,7 +266,7 @@ def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
         words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
         return meanwhile(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
     words = f"No final snapshot: snapshots cannot be listed: {unseen.cause}{bracketed(unseen.detail)}."
-    words = followed(f"{words} {first_way_out(f, unseen.cause)}".strip(), ALL_THE_SAME)
+    words = followed(f"{words} {first_way_out(f, unseen.cause)}".strip(), WITHOUT)
     again = f.now.mono + 3 * f.limits.pending_interval
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=again)
 
