@@ -221,6 +221,7 @@ class Readiness(StrEnum):
     MISSING = "missing"  # no such object in this namespace
     PENDING = "pending"  # it exists and is not ready
     DELETING = "deleting"  # it is being deleted
+    NAMELESS = "nameless"  # it was taken, and nothing tells its name in the cloud
     UNUSABLE = "unusable"  # it is of another cluster or tenant, and can never be used
 
 

@@ -37,6 +37,7 @@ from support.gpuvmfacts import (
 )
 from support.rows import OLD, Row, tried
 
+LOST_NAME = "To do without that GpuSnapshot, delete this object and create it again with spec.image.snapshot: 'theirs'."
 REFUSED = an_order(NAME, OrderState.REFUSED, refused_generation=1)
 
 FORBIDDEN = (  # as engine/kube/ssh_keys.py has it
@@ -72,6 +73,12 @@ ROWS = {
         {"needs": (Dependency("GpuVpc 'net'", Readiness.PENDING, "(Conflict: it is taken.)"),)},
         Reason.DEPENDENCY_NOT_READY,
         says=("to become Ready", "it is taken."),
+    ),
+    "a GpuSnapshot that says Ready, and whose record was lost": Row(
+        "nobody waits in vain for what its own status shows",
+        {"needs": (Dependency("GpuSnapshot 'base'", Readiness.NAMELESS, LOST_NAME),)},
+        Reason.DEPENDENCY_NOT_READY,
+        says=f"Waiting for the name of GpuSnapshot 'base' in the cloud: its status lost the record of its order. {LOST_NAME}",
     ),
     "nothing is bought in a VPC that is going": Row(
         "it would hold the VPC up, or be cut off",

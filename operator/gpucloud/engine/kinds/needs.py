@@ -56,8 +56,8 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
         apart = _other_cluster(missing, _cluster(snapshot), spec.cluster, vm)
         found = elsewhere or apart or _need(missing, snapshot, account)
-        nameless = found.readiness is Readiness.READY and objects.snapshot_for(vm, spec) is None
-        yield Dependency(found.name, Readiness.PENDING) if nameless else found  # no VM is made from anything else
+        nameless = objects.snapshot_for(vm, spec) is None and _was_taken(found, snapshot)
+        yield _nameless(vm, snapshot, found.name) if nameless else found  # no VM is made from anything else
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
     yield from sharing.nameless_fields(objects, vm, spec, account)
 
@@ -172,6 +172,21 @@ def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: R
     if not is_ready(needed.status.conditions) or needed.status.observed_generation != needed.meta.generation:
         return Dependency(name, Readiness.PENDING, _message(needed))
     return Dependency(name, Readiness.READY)
+
+
+def _was_taken(found: Dependency, snapshot: Snapshot | None) -> bool:
+    """Whether the GpuSnapshot says Ready, or did: without a record of its order it waits for its GpuVM as a new one does."""
+    shown = None if snapshot is None else snapshot.status.snapshot_id
+    return found.readiness is Readiness.READY or (found.readiness is Readiness.PENDING and shown is not None)
+
+
+def _nameless(vm: Vm, snapshot: Snapshot | None, name: str) -> Dependency:
+    """A GpuSnapshot that was taken, and whose status lost the record of its order, while its GpuVM does not exist."""
+    taken = None if snapshot is None else snapshot.status.snapshot_id
+    image = "another spec.image" if taken is None else f"spec.image.snapshot: {taken!r}"
+    # A deletion would destroy what was ordered.
+    how = f"set {image}" if orders.may_exist(vm.order) else f"delete this object and create it again with {image}"
+    return Dependency(name, Readiness.NAMELESS, f"To do without that GpuSnapshot, {how}.")
 
 
 def _destroys(spec: GpuVpcSpec, status: GpuVpcStatus) -> bool:

@@ -318,6 +318,8 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
             waits = " and waits until this object is gone, too" if need.account or need.held else ""
             words = f"{need.name} is being deleted{waits}: nothing is created with it. Delete this object"
             words += f"{', too,' if waits else ','} and create both again later: {delete}"
+        case Readiness.NAMELESS:
+            words = f"Waiting for the name of {need.name} in the cloud: its status lost the record of its order.{detail}"
         case Readiness.UNUSABLE:
             return stalled(Reason.INVALID_REFERENCE, f"{need.name} cannot be used here.{detail}")
         case _:

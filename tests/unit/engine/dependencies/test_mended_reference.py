@@ -49,3 +49,8 @@ async def test_no_vm_is_ordered_without_the_snapshot_that_it_is_made_from(it):
     it.engine.on_event("GpuSnapshot", "ADDED", lost)
     await asyncio.sleep(120)
     assert (it.ready, it.cloud.asked("CreateServer")) == ("False/DependencyNotReady", [])
+    assert it.words == (
+        "Waiting for the name of GpuSnapshot 'golden' in the cloud: its status lost the record of its order. To do without "
+        "that GpuSnapshot, delete this object and create it again with spec.image.snapshot: "
+        f"{external_name('golden', 'u-golden-Msc1', TAG)!r}."
+    )

@@ -11,6 +11,8 @@ from support.fakes import GOING
 from support.ordered import NOT_ORDERED
 from support.referrers import BY_REF, COMPLETED, FROM_SNAPSHOT, READY, need, status
 
+ID = {"snapshotId": "golden-1"}
+
 
 @pytest.mark.parametrize(
     ("net", "readiness", "why"),
@@ -37,6 +39,23 @@ async def test_the_vpc_that_a_vm_refers_to(reconcilers, net, readiness, why):
     (found,) = (await reconcilers.facts("GpuVM")).needs
     assert (found.readiness, found.held) == (readiness, readiness is Readiness.DELETING), why
     assert found.name == "GpuVpc 'net'"
+
+
+@pytest.mark.parametrize(
+    ("order", "taken", "says"),
+    [
+        (None, COMPLETED | ID, "delete this object and create it again with spec.image.snapshot: 'golden-1'."),
+        (None, COMPLETED, "delete this object and create it again with another spec.image."),
+        (None, status("DependencyNotReady") | ID, "create it again with spec.image.snapshot: 'golden-1'."),
+        ("train-1", COMPLETED | ID, "GpuSnapshot, set spec.image.snapshot: 'golden-1'."),
+    ],
+    ids=["nothing is ordered", "its id is lost, too", "it waits for its GpuVM by now", "a deletion would destroy the VM"],
+)
+async def test_a_snapshot_that_was_taken_and_has_lost_its_name(reconcilers, order, taken, says):
+    reconcilers.put("GpuSnapshot", "golden", spec={"vmRef": {"name": "other"}}, status=taken)
+    reconcilers.put("GpuVM", spec=FROM_SNAPSHOT, status=status(order=order))
+    (found,) = (await reconcilers.facts("GpuVM")).needs
+    assert (found.readiness, found.detail.endswith(says)) == (Readiness.NAMELESS, True), found.detail
 
 
 @pytest.mark.parametrize(
