@@ -65,6 +65,26 @@ def test_on_a_terminal_the_command_for_a_condition_has_a_line_of_its_own(capsys,
     assert "  The reason beside it says more:\n  kubectl gpucloud explain REASON\n" in capsys.readouterr().out
 
 
+WORDS = [*explanations(), *Standing, *ConditionType]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_each_command_of_an_explanation_has_a_line_of_its_own_and_nothing_else_on_it(capsys, monkeypatch, word):
+    monkeypatch.setenv("COLUMNS", "4000")
+    assert entry.main(["explain", word]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if re.search(r": kubectl \w", line)] == []
+    assert [line for line in lines if line.startswith("kubectl ") and re.search(r"[.,]( |$)| -- ", line)] == []
+
+
+def test_an_explanation_with_two_commands_has_two_lines_for_them(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "4000")
+    assert entry.main(["explain", "Working"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "  See its reason and message:\n  kubectl gpucloud status\n  More of a reason:\n  kubectl gpucloud explain REASON\n"
+    )
+
+
 def test_a_condition_means_what_the_page_says():
     page = Path("docs/reference/status.md").read_text(encoding="utf-8").partition("## Conditions")[2].partition("\nRules")[0]
     rows = {f"| `{one.type}` | {one.present} | {one.meaning} |" for one in CONDITIONS}

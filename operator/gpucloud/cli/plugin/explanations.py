@@ -10,6 +10,7 @@ from gpucloud.kinds.explained import EXPLAINED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_COMMAND = re.compile(r"(?<=: )`(kubectl [^`]+)`\.(?:$|( ))")
 _LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)")  # of the page docs/reference/status.md
 
 
@@ -36,5 +37,6 @@ def explanations() -> Mapping[str, Explanation]:
 
 
 def without_markdown(cell: str) -> str:
-    """The text of a cell of the page, a link as the name of its page."""
-    return _LINK.sub(r"\1 (docs/\2)", cell).replace("**", "").replace("`", "")
+    """A text of the page as it is printed. A command behind a colon is parted from the next sentence as in messages."""
+    parted = _COMMAND.sub(lambda found: f"{found[1]} -- " if found[2] else found[1], cell)
+    return _LINK.sub(r"\1 (docs/\2)", parted).replace("**", "").replace("`", "")

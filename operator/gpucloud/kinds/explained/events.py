@@ -102,7 +102,7 @@ EVENTS = (
         Reason.RETAINED,
         "event",
         "The object was deleted; the VM, VPC or snapshot of its name stays in the cloud.",
-        "A VM is billed until somebody destroys it. To manage it again: `kubectl gpucloud adopt NAME` prints an object for it.",
+        "A VM is billed until somebody destroys it. To print an object that manages it again: `kubectl gpucloud adopt NAME`.",
     ),
     Row(
         Reason.GONE,

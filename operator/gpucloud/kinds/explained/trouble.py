@@ -28,8 +28,8 @@ TROUBLE = (
         "reprovisioning was not carried out, and is not sent again; the cloud may accept it in another state of the "
         "host (422).",
         "Delete the object and create it corrected, since the fields are immutable; or only delete it, if you do not want "
-        "it any more: `kubectl delete KIND/NAME`. If the cloud was wrong, try it again: `kubectl gpucloud retry KIND/NAME`, "
-        "which sets `gpucloud.dev/reconcile-requested-at`. Of a GpuHost: set the annotation to a new time, or remove it.",
+        "it any more: `kubectl delete KIND/NAME`. If the cloud was wrong, try it again: `kubectl gpucloud retry KIND/NAME`. "
+        "That sets `gpucloud.dev/reconcile-requested-at`. Of a GpuHost: set the annotation to a new time, or remove it.",
     ),
     Row(
         Reason.CREDENTIALS_REFUSED,
@@ -96,7 +96,7 @@ TROUBLE = (
         "Ready False + Stalled",
         "The cloud accepted the order repeatedly, and does not list what was ordered; or it accepted it under another"
         " id or place. Nothing more is ordered.",
-        "Ask the cloud's support. To order again: `kubectl gpucloud retry KIND/NAME`, which sets "
+        "Ask the cloud's support. To order again: `kubectl gpucloud retry KIND/NAME`. That sets "
         "`gpucloud.dev/reconcile-requested-at`.",
     ),
     Row(
