@@ -233,7 +233,8 @@ class Settings(Value):
     )
     tracing: bool = Field(
         False,
-        description="send OpenTelemetry traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra otel",
+        description="send OpenTelemetry traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra "
+        "`otel`, which the image has",
     )
     observe_only: bool = Field(False, description="say what would be done, and do nothing")
     log_level: LogLevel = Field("info", description="debug, info, warning or error")

@@ -69,7 +69,8 @@ def test_the_image_has_the_extras_that_settings_of_the_chart_need():
     """Nobody can install anything in a pod: there is no pip, and the root is read-only."""
     schema = json.loads((ROOT / "deploy" / "helm" / "gpucloud-operator" / "values.schema.json").read_text())
     settings = schema["properties"]["settings"]["properties"]
-    needed = {name: re.findall(r"needs the extra (\w+)", one.get("description", "")) for name, one in settings.items()}
+    said = re.compile(r"needs the extra `(\w+)`, which the image has")
+    needed = {name: said.findall(one.get("description", "")) for name, one in settings.items()}
     assert needed["tracing"] == ["otel"]
     asked = {name: extra for name, extras in needed.items() for extra in extras if extra not in EXTRAS}
     assert asked == {}
