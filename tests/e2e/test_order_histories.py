@@ -149,7 +149,7 @@ def test_a_vm_in_another_cluster_than_an_older_status_tells_of_is_destroyed_with
     sim.fault(kind="status", operation="GetServers", parameters={"Cluster": "Hou1"}, status=500)
     operator(**QUICK, install_tag="searched")
     item = reach(here, "False/DeletionBlocked", timeout=90)
-    assert condition(item, "Ready")["message"].startswith("Cluster 'Hou1' cannot be read now")
+    assert condition(item, "Ready")["message"].startswith("Cluster 'Hou1' cannot be searched for VM ")
     assert len(sim.vms()) == 1
     sim.clear_faults()
     gone(here, timeout=90)

@@ -180,8 +180,8 @@ def _immutability(node: Schema, place: _Place) -> list[Schema]:
     if destroys:
         way_out += " Deleting it destroys what it ordered, unless spec.deletion.policy is Retain."
     replaced = (
-        "Put the old value back; or set spec.replacePolicy: Recreate, which destroys the VM for a new one; or delete this "
-        "object and create it again."
+        "Put the old value back. Or set spec.replacePolicy: Recreate, or delete this object and create it again: both destroy "
+        "the VM, unless spec.deletion.policy is Retain."
     )
     rules = []
     for name in marked:

@@ -92,6 +92,8 @@ def policy(attempt: Attempt) -> RetryPolicy:
     if found.base is None and attempt.verb not in CREATES:
         # A power call out of turn, or a destroy that the cloud does not like just now: what is asked for still stands.
         return replace(found, base=LONGEST_DELAY, advice="The operator tries again every 5 minutes")
+    if found.reason is Reason.NOT_FOUND and attempt.verb not in CREATES:  # what was made is neither created nor corrected
+        return replace(found, advice="Check in the cloud that what the call names is there")
     if found is _UNCLEAR and attempt.failures >= FAILURES_BEFORE_STALLED:
         return _REPEATEDLY_FAILED if attempt.refusal.kind in _ANSWERED else _REPEATEDLY_UNANSWERED
     return found

@@ -143,6 +143,11 @@ ROWS = {
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED), "account": LAB},
         ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_KEY} -- Ask again: kubectl annotate"),
     ),
+    "a host that the cloud does not find does not ask for another object": refused(
+        "a listing shows the host",
+        ANNOUNCED | OWN | {"history": called(kind=ErrorKind.NOT_FOUND)},
+        "Check in the cloud that what the call names is there. Ask again: kubectl annotate",
+    ),
     "an account's login that the cloud refuses": refused(
         "the command asks for what the Secret holds",
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.LOGIN), "account": LAB_LOGIN},

@@ -303,7 +303,7 @@ ROWS = {
         TOGETHER | {"snapshots": Unknown(NOW, UnknownReason.FORBIDDEN, "403")},
         Reason.DELETION_BLOCKED,
         progress="Stalled",
-        says=("403", "Keep"),
+        says=("The VM's snapshots cannot be listed: ", "Ask the administrator to grant it. To keep the snapshots", "Keep"),
     ),
     "a VM that is not listed does not take foreign snapshots along either": Row(
         "the listing of VMs may be partial",

@@ -125,9 +125,15 @@ ROWS = {
     ),
     "snapshots that cannot be listed hold the VM": blocked(
         "nothing is proven",
-        "snapshots cannot be listed: the credential lacks the permission to list. Ask the administrator to grant it.",
+        "The final snapshot cannot be seen: the credential lacks the permission to list. Ask the administrator to grant it.",
         final=NONE,
         snapshots=Unknown(NOW, UnknownReason.FORBIDDEN),
+    ),
+    "snapshots that a refused credential does not list hold the VM": blocked(
+        "the credential is replaced before anything is given up",
+        "The final snapshot cannot be seen: the credential is refused. Ask the administrator to replace",
+        final=NONE,
+        snapshots=Unknown(NOW, UnknownReason.REFUSED),
     ),
     "a final snapshot that is ordered is awaited": taking(
         "no listing shows it yet", f"GpuSnapshot {TAKER!r} takes", final=final()
@@ -210,7 +216,16 @@ ROWS = {
     ),
     "a snapshot that the cloud refuses holds the VM": blocked(
         "a person decides",
-        f'CreateSnapshot failed: "{WORDS}". The operator does not ask again by itself.',
+        f'CreateSnapshot failed: "{WORDS}". The operator does not ask again by itself. To ask again: kubectl annotate',
+        history=did(TAKE, 5, ErrorKind.INVALID),
+        **asked(1, announced=1),
+    ),
+    "a snapshot that the cloud refuses is asked for again where a person says so": blocked(
+        "with the command of the message",
+        f'CreateSnapshot failed: "{WORDS}".',
+        TAKE,
+        records=False,
+        meta=noted(deleting=True, RECONCILE_REQUESTED_AT="2026-01-01T00:00:00Z"),
         history=did(TAKE, 5, ErrorKind.INVALID),
         **asked(1, announced=1),
     ),

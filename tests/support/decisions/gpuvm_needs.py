@@ -205,6 +205,13 @@ ROWS = {
         Reason.CREATING,
         looks=False,
     ),
+    "a start of what the cloud does not find does not advise to delete it": Row(
+        "that would destroy the VM, which a listing shows",
+        {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, kind=ErrorKind.NOT_FOUND)},
+        Reason.NOT_FOUND,
+        progress="Stalled",
+        says='StartServer failed: "the cloud\'s own words". Check in the cloud that what the call names is there; the operator',
+    ),
     "a switch without room, or throttled, or refused, is told in the words of the cloud": Row(
         "the table of refusals serves each call",
         {"status": RUNNING, "found": present("OFFLINE"), "history": tried(Verb.START, kind=ErrorKind.THROTTLED)},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.engine.cloud.accounts import Accounts
+from gpucloud.engine.cloud.accounts import Accounts, no_account
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.kinds.meta import Reason, rfc3339
@@ -22,19 +22,20 @@ from gpucloud.reconcile.facts import (
     UnknownReason,
 )
 from gpucloud.reconcile.time_annotations import Said
-from support.builders import NOW, START, a_spec, an_object
+from support.builders import NOW, START, a_spec, an_object, an_order
 from support.decisions.shared_accounts import accounts
 from support.decisions.shared_deletion import AWAY, NOT_ORDERED, OTHER_TENANT, deletion, fingerprint, held
 from support.decisions.shared_orders import orders
 from support.rows import LAB, LAB_LOGIN, NEW_KEY, NEW_LOGIN, Kind, Row, noted, tried
 
 
-def _unresolved(**spec):
+def _unresolved(order=None, **spec):
     """The words for an object of a namespace without any account."""
-    return Accounts((), lambda: NOW).resolve(an_object(), a_spec(**spec), GpuVMStatus()).unknown.detail
+    return Accounts((), lambda: NOW).resolve(an_object(), a_spec(**spec), GpuVMStatus(order=order)).unknown.detail
 
 
 NO_ACCOUNT, WAITS_FOR_ACCOUNT = _unresolved(), _unresolved(accountRef={"name": "lab"})
+ACCOUNT_GONE = _unresolved(an_order("train"), accountRef={"name": "lab"})
 ELSEWHERE = (  # as engine/cloud/accounts.py has it
     "Nothing is done: this object was ordered at endpoint 'prod', and the operator's own account is at 'eu' now. Ask the "
     "administrator to make 'prod' the first --endpoint again."
@@ -229,11 +230,16 @@ def _sight(k):
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
-            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
+            {
+                "status": k.settled,
+                "found": Unknown(
+                    NOW - 181, UnknownReason.NO_ACCOUNT, no_account("team", recorded=True, ordered=True, missing=True)
+                ),
+            },
             Reason.NO_ACCOUNT,
             "Unknown",
             "Stalled",
-            says="Create it (docs/how-to/account.md), or recreate this object with spec.accountRef",
+            says="This object uses the operator's own account, which is missing. Ask the administrator to set GPUCLOUD_API_KEY",
         ),
         "an account that is not ready is waited for, without a deadline": Row(
             "it says itself what is wrong",
@@ -244,13 +250,14 @@ def _sight(k):
         ),
         "an account that fails later leaves the verdict for a while": Row(
             "a key is being changed",
-            {"status": k.settled, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, WAITS_FOR_ACCOUNT)},
+            {"status": k.settled, "found": Unknown(NOW - 170, UnknownReason.ACCOUNT, ACCOUNT_GONE)},
         ),
         "an account that stays away turns the verdict Unknown": Row(
             "Ready must not stay True for ever",
-            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, WAITS_FOR_ACCOUNT)},
+            {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, ACCOUNT_GONE)},
             Reason.ACCOUNT_NOT_READY,
             "Unknown",
+            says="there is none. Create GpuCloudAccount 'lab' (docs/how-to/account.md). The accounts",
         ),
         "an account at another endpoint stalls at once": Row(
             "what was ordered here cannot be seen from there",

@@ -63,7 +63,7 @@ def fingerprint(k):
                     "Hou1",
                     Reason.DELETION_BLOCKED,
                     "Reconciling",
-                    ("Cluster 'Hou1' cannot be read now", "spec.deletion.policy: Retain"),
+                    (f"Cluster 'Hou1' cannot be searched for {k.noun} ", "The operator keeps trying. To delete"),
                 ),
                 (
                     "another may not be listed",
@@ -71,7 +71,7 @@ def fingerprint(k):
                     "Hou1",
                     Reason.DELETION_BLOCKED,
                     "Stalled",
-                    ("Cluster 'Hou1'", "lacks the permission"),
+                    ("Cluster 'Hou1'", "lacks the permission to list). Ask the administrator to grant it. To delete"),
                 ),
                 (
                     "nobody knows which others there are",
@@ -79,7 +79,7 @@ def fingerprint(k):
                     "",
                     Reason.DELETION_BLOCKED,
                     "Stalled",
-                    "The list of clusters cannot be read now",
+                    (f"No cluster can be searched for {k.noun} ", "credential is refused). Ask the administrator to replace"),
                 ),
             )
         },

@@ -44,6 +44,6 @@ def doubted(k):
                 "unsearched": Unknown(NOW, UnknownReason.UNREACHABLE, "Hou1"),
             },
             Reason.DELETION_BLOCKED,
-            says="Cluster 'Hou1' cannot be read now",
+            says="Cluster 'Hou1' cannot be searched for",
         ),
     }

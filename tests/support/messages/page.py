@@ -32,7 +32,7 @@ _PARTS = (
 _EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
 _TROUBLE = "What Warning Events say of failures, beside those at an object's end. Conditions have some of these messages, too."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
-_COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= -- |$)")
+_COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= --(?: |$)|$)")
 _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
 _QUOTED = r"`\g<0>`"
 _CONVERSION = re.compile(r"\{(\w+)!r\}")  # in a text for ``str.format``

@@ -164,7 +164,7 @@ def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: R
         return missing
     theirs = needed.status.tenancy
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
-        what = f"It is of tenant {theirs!r}, account {account.facts.name!r} is not"
+        what = f"It is of tenant {theirs!r}, and account {account.facts.name!r} is not"
         words = f"{what}. {_ANEW} with an account of that tenant in spec.accountRef."
         return Dependency(name, Readiness.UNUSABLE, words)
     if needed.meta.deleting:

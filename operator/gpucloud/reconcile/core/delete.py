@@ -215,11 +215,9 @@ def _await_search(f: CloudFacts[Any, S, Any], unsearched: Unknown) -> Plan[S]:
         words = f"Looking for {noun} {name!r} in every cluster: no record proves in which one it was ordered."
         begins = unsearched.since if f.now.mono < unsearched.since else None
         return meanwhile(f, working(Reason.DELETING, words), requeue_at=begins)
-    which, there = (f"Cluster {unsearched.detail!r}", "in it") if unsearched.detail else ("The list of clusters", "in any")
-    words = (
-        f"{which} cannot be read now ({unsearched.cause}), and {noun} {name!r} may be {there}. The operator keeps trying. "
-        f"{retain(f)}"
-    )
+    which = f"Cluster {unsearched.detail!r} cannot" if unsearched.detail else "No cluster can"
+    way_out = first_way_out(f, unsearched.cause) or "The operator keeps trying."
+    words = followed(f"{which} be searched for {noun} {name!r} ({unsearched.cause}). {way_out}", let_go(f))
     make = working if unsearched.cause is UnknownReason.UNREACHABLE else stalled
     return replace(plan_status(f, make(Reason.DELETION_BLOCKED, words)), pending=False)
 

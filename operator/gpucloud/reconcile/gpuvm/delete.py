@@ -20,7 +20,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm import final_snapshot
 from gpucloud.reconcile.gpuvm.snapshots import SnapshotsOfVm, are_fresh
-from gpucloud.reconcile.text import bracketed, listed
+from gpucloud.reconcile.text import bracketed, followed, listed
 
 if TYPE_CHECKING:
     from gpucloud.kinds.gpuvm import GpuVMStatus
@@ -113,6 +113,6 @@ def _snapshots_unknown(f: VmFacts) -> Plan[GpuVMStatus]:
     unknown = f.snapshots if isinstance(f.snapshots, Unknown) else None
     if unknown is None or unknown.cause is UnknownReason.NOT_LISTED:
         return delete.meanwhile(f, SNAPSHOTS_FIRST, refresh_after=f.now.mono)
-    why = f"{unknown.cause}{bracketed(unknown.detail)}"
-    words = f"The VM's snapshots cannot be listed for spec.deletion.snapshots: Delete: {why}. {KEEP_SNAPSHOTS}"
+    words = f"The VM's snapshots cannot be listed: {unknown.cause}{bracketed(unknown.detail)}."
+    words = followed(f"{words} {delete.first_way_out(f, unknown.cause)}".strip(), KEEP_SNAPSHOTS)
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + 3 * f.limits.pending_interval)

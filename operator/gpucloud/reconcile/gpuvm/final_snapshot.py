@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds import gpusnapshot
-from gpucloud.kinds.gpuvm import DeletionPolicy, FinalSnapshot, FinalSnapshotState
-from gpucloud.kinds.meta import Reason
-from gpucloud.reconcile import retry
+from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, FinalSnapshot, FinalSnapshotState
+from gpucloud.kinds.meta import Annotation, Reason
+from gpucloud.reconcile import retry, time_annotations
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
@@ -207,7 +207,8 @@ def _refused(f: VmFacts, attempt: Attempt, refusal: Refusal) -> Verdict:
     policy = retry.policy(attempt)
     advice = retry.advice(attempt, f.account, f.meta.namespace, brief=True)
     if retry.is_final(attempt.verb, refusal):
-        advice = "The operator does not ask again by itself."
+        again = time_annotations.command(KIND, f.meta.namespace, f.meta.name, Annotation.RECONCILE_REQUESTED_AT)
+        advice = f"The operator does not ask again by itself. To ask again: {again}"
     elif refusal.kind is ErrorKind.NOT_FOUND:  # this object is being deleted already
         advice = "The operator tries again every few minutes."
     words = f"No final snapshot: {attempt.verb} failed{policy.often}: {quoted(refusal.message, refusal.kind)}. {advice}"
@@ -265,7 +266,7 @@ def _unlisted(f: VmFacts) -> Plan[GpuVMStatus]:
     if unseen is None or unseen.cause is UnknownReason.NOT_LISTED:
         words = f"Looking for the final snapshot of the VM before the VM is destroyed. {WITHOUT}"
         return meanwhile(f, working(Reason.TAKING_FINAL_SNAPSHOT, words), refresh_after=f.now.mono)
-    words = f"No final snapshot: snapshots cannot be listed: {unseen.cause}{bracketed(unseen.detail)}."
+    words = f"The final snapshot cannot be seen: {unseen.cause}{bracketed(unseen.detail)}."
     words = followed(f"{words} {first_way_out(f, unseen.cause)}".strip(), WITHOUT)
     again = f.now.mono + 3 * f.limits.pending_interval
     return plan_status(f, stalled(Reason.DELETION_BLOCKED, words), requeue_at=again)

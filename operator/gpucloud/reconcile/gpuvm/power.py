@@ -339,14 +339,11 @@ def _way_on(f: VmFacts, record: VmRecord) -> str:
     if replaceable and f.replaces_failed:
         return "If it stays so, it is destroyed and recreated. To keep it, set spec.onLoss: Fail."
     placed = placed_message(f.order)
-    if replaceable and placed is not None:
-        return f"{placed}, so it is not recreated. Delete this object and apply it again, or ask the cloud's support."
-    if replaceable:
-        return (
-            "To have it recreated, set spec.powerState: Running, deletion.policy: Delete and deletion.finalSnapshot: None; or "
-            "delete this object."
-        )
     destroys = "" if f.policy is DeletionPolicy.RETAIN else " (that destroys the VM)"
+    if replaceable and placed is not None:
+        return f"{placed}, so it is not recreated. Delete this object{destroys} and apply it again."
+    if replaceable:
+        return "To have it recreated, set spec.powerState: Running, deletion.policy: Delete and deletion.finalSnapshot: None."
     return (
         f"Ask the cloud's support, delete this object{destroys}, or read the boot log: "
         f"kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}"
