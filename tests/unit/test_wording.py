@@ -47,6 +47,10 @@ GONE = {
     "lets nothing go": "releases no object",
     "nothing told that": "nothing shows that",
     "no record told of": "no record names",
+    "not done after": "Not Ready after 1800 s",
+    "it is still watched": "the operator keeps trying",
+    "there is no account for it": "the operator's own account, which is missing",
+    "happened 5 times in a row": "failed 5 times or more",
 }
 READ = [  # not the report, which also tells of names in the tests
     *(ROOT / "operator").rglob("*.py"),

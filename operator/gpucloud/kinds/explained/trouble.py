@@ -118,8 +118,10 @@ TROUBLE = (
     Row(
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         "Ready False + Stalled",
-        "Not done within `spec.progressDeadlineSeconds`. It is still watched, and turns Ready if it succeeds.",
-        "Look in the cloud; wait, raise the deadline, or delete.",
+        "Not Ready within `spec.progressDeadlineSeconds`. The operator keeps trying, and the object turns Ready if that "
+        "succeeds.",
+        "Look in the cloud; wait, raise the deadline, or delete the object, which destroys what it ordered unless "
+        "`spec.deletion.policy` is `Retain`.",
     ),
     Row(
         Reason.TAKING_FINAL_SNAPSHOT,
