@@ -131,7 +131,7 @@ def as_document(report: Report, left: Sequence[Leftover]) -> dict[str, Any]:
 def _page(left: Sequence[Leftover], tag: str) -> Iterator[Line]:
     """The orphans for people, their totals, and what to do."""
     if not left:
-        yield Line(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
+        yield Line(f"No orphans were seen: each VM and snapshot with the tag {tag!r} in its name has an object.")
         return
     yield from lines(left)
     yield from (Line(""), Line(_total(left)), Line(""))

@@ -57,7 +57,7 @@ def orphans(
     elif left:
         printing.lines([*lines(left), Line(""), *_advice(here, cloud, left)])
     else:
-        print(f"No orphans were seen: no VM or snapshot with the tag {tag!r} in its name lacks an object.")
+        print(f"No orphans were seen: each VM and snapshot with the tag {tag!r} in its name has an object.")
     return complete(seen.failures, ExitCode.FOUND if left else ExitCode.OK)
 
 

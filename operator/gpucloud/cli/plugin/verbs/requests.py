@@ -77,7 +77,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
         print(f"{item.key}: asked for another try ({Annotation.RECONCILE_REQUESTED_AT}={asked})")
         if reason(item) in NOT_BY_A_RETRY:
             show.tell(
-                f"{item.key} is {reason(item)}, which no retry mends: {paste(f'kubectl gpucloud explain {reason(item)}')}"
+                f"{item.key} is {reason(item)}, which a retry does not end: {paste(f'kubectl gpucloud explain {reason(item)}')}"
             )
     if not wait_for_it:
         return ExitCode.OK
