@@ -12,12 +12,11 @@ from support.messages.admission import refusals
 from support.messages.calls import accepted
 from support.messages.conditions import said
 from support.messages.placeholders import generic
-from support.messages.sources import ADVICE, DONE, EVENT, texts
+from support.messages.sources import DONE, EVENT, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from support.messages.sources import Text
 
 _ABOUT = """\
 Printed from the code and its tables of decisions by `make messages`; not to be edited. A message of a condition that no row of
@@ -31,6 +30,7 @@ _PARTS = (
 )
 _EVENTS = "What Events say of accepted calls and of other changes. A change of Ready is reported in the words of its condition."
 _TROUBLE = "What Warning Events say of failures, beside those at an object's end. Conditions have some of these messages, too."
+_ERRORS = "What follows an arrow, or stands in a list, says what to do. Of a list the program shows what fits."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= --(?: |$)|$)")
 _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
@@ -67,9 +67,9 @@ def page() -> str:
     parts += ["## Refusals of the apiserver"]
     for kind, of_kind in groupby(refusals(), lambda item: item.kind):
         parts += [f"### Rules of a {kind}", table(("Field", "Message"), ((f"`{item.field}`", item.words) for item in of_kind))]
-    parts += ["## Errors of the commands"]
+    parts += ["## Errors of the commands", _ERRORS]
     for command, (folder, shown_by) in _PROGRAMS.items():
-        parts += [f"### {command}", table(("Message",), ((words,) for words in _errors(folder, shown_by)))]
+        parts += [f"### {command}", table(("Message",), _errors(folder, shown_by))]
     parts += ["## Lines of success", _DONE, table(("Message",), ((words,) for words in dict.fromkeys(_done())))]
     return _CONVERSION.sub(r"'{\1}'", "\n\n".join(parts)) + "\n"
 
@@ -106,18 +106,23 @@ def _parts() -> Iterator[tuple[str, str]]:
     yield from dict.fromkeys((names[item.shown_by], _COMMAND.sub(_QUOTED, item.words)) for item in texts(*names))
 
 
-def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[str]:
+def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[tuple[str]]:
+    """Each message once, with all ways out that the code gives it."""
     folders = [other for other, _ in _PROGRAMS.values() if other]
     found = (
         item
         for item in texts(*shown_by)
         if (item.place.startswith(folder) if folder else not item.place.startswith(tuple(folders)))
     )
-    return dict.fromkeys(map(_shown, (item for item in found if not judge.is_framed(item.words))))
+    ways: dict[str, dict[str, None]] = {}
+    for item in found:
+        if not all(map(judge.is_framed, item.parts)):
+            words = item.words if item.ways or item.shown_by != "Finding" else _COMMAND.sub(_QUOTED, item.words)
+            ways.setdefault(words, {}).update(dict.fromkeys(item.ways))
+    return ((_with_ways(words, [*some]),) for words, some in ways.items())
 
 
-def _shown(item: Text) -> str:
-    """An error with the two parts apart, as they are printed."""
-    if item.do:
-        return f"{item.what}{ADVICE}{_ALONE.sub(_QUOTED, item.do)}"
-    return _COMMAND.sub(_QUOTED, item.words) if item.shown_by == "Finding" else item.words
+def _with_ways(words: str, ways: list[str]) -> str:
+    """A message with the ways out that it may have."""
+    shown = [_ALONE.sub(_QUOTED, one) for one in ways]
+    return f"{words} → {shown[0]}" if len(shown) == 1 else "<br>• ".join((words, *shown))

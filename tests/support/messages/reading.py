@@ -229,17 +229,20 @@ def _given_by_callers(name: str, scope: Scope, frame: Frame) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def read_for_callers(node: ast.expr, frame: Frame) -> list[str]:
-    """Every text that an expression may be, with the arguments of one call of the function around it at a time."""
+def of_callers(frame: Frame) -> list[Frame]:
+    """The frame with the arguments of each call of the function around it; itself if they are known, or nobody calls it."""
     sites = () if frame.given is not None else program.call_sites().get(frame.scope, ())
-    if not sites:
-        return read(node, frame)
-    found: list[str] = []
+    found = []
     for site in sites:
         there = frame.deeper(site.scope)
         given = {name: (value, there) for name, value in bound(site.call, frame.scope).items()}
-        found += read(node, replace(frame, given=given, depth=frame.depth + 1))
-    return list(dict.fromkeys(found))
+        found.append(replace(frame, given=given, depth=frame.depth + 1))
+    return found or [frame]
+
+
+def read_for_callers(node: ast.expr, frame: Frame) -> list[str]:
+    """Every text that an expression may be, with the arguments of one call of the function around it at a time."""
+    return list(dict.fromkeys(text for one in of_callers(frame) for text in read(node, one)))
 
 
 def bound(call: ast.Call, scope: Scope) -> dict[str, ast.expr]:

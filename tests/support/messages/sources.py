@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from support.messages import program
 from support.messages.program import ROOT
-from support.messages.reading import Frame, UnreadableError, bound, read_for_callers
+from support.messages.reading import Frame, UnreadableError, bound, of_callers, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,9 +54,7 @@ SHOWN = {
     "print": 0,
 }
 # Under which name a text is looked for, where that is another one's own.
-ADVICE = " → "  # between what is the case and the advice of a finding
 EVENT = "Event"  # of a change or of a call that was accepted; a "Warning Event" tells of trouble
-_APART = "\0"  # between what is the case and what to do, while the text is read
 DONE = "done"  # a line on standard output that says what a verb of the plugin has done
 _SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
 # Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
@@ -97,10 +95,6 @@ _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
 # Texts that are made from others, by module and expression, and where the others are judged.
 FROM_ELSEWHERE = {
-    (
-        "cli/plugin/findings.py",
-        "*rights.unlisted(facts.who, facts.namespace, unlisted)",
-    ): "as rights.none_listed, which is read",
     ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
     ("cli/plugin/entry.py", "printable(line)"): "what to do, of a PluginError, which is read where it is made",
     ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
@@ -138,14 +132,18 @@ INFORMS = ("everything that the account sees", "GpuVM/{name}: {configuration} in
 class Text:
     """A text as the source spells it. ``place`` is the module, ``shown_by`` who is given it.
 
-    ``what`` and ``do`` are its two parts, of an error that is given them apart.
+    ``ways``: of what is given apart from what to do, the ways out that it may have. One of them is shown, after the words.
     """
 
     place: str
     shown_by: str
     words: str
-    what: str = ""
-    do: str = ""
+    ways: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What is the case, and each way out."""
+        return self.words, *self.ways
 
 
 def texts(*shown_by: str) -> list[Text]:
@@ -232,64 +230,75 @@ def _is_failure(node: ast.Call, place: str) -> bool:
 
 def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
     place = scope.module.place
-    expression = _expression(node, scope, name)
-    if expression is None:
-        return []
-    argument, frame = expression
-    if (place, ast.unparse(argument)) in FROM_ELSEWHERE:
-        return []
-    found = [_text(place, name, words) for words in read_for_callers(argument, frame)]
-    return [text for text in found if text.words and not text.words.startswith(INFORMS)]
+    found: dict[str, dict[str, None]] = {}
+    for what, do, frame in _given(node, name, scope):
+        if (place, ast.unparse(what)) not in FROM_ELSEWHERE:
+            ways = dict.fromkeys(map(_in_a_row, read(do, frame) if do is not None else ()))
+            for words in read(what, frame):
+                found.setdefault(words, {}).update(ways)
+    texts = (_text(place, name, words, tuple(ways)) for words, ways in found.items())
+    return [text for text in texts if text.words and not text.words.startswith(INFORMS)]
 
 
-def _text(place: str, name: str, words: str) -> Text:
-    what, _, do = (" ".join(part.split()) for part in words.partition(_APART))
-    whole = _PROGRAM.sub("", f"{what} {do}".strip())
-    return Text(place, "page" if words.count("\n") > 1 else name, whole, what if do else "", do)
+def _text(place: str, name: str, words: str, ways: tuple[str, ...]) -> Text:
+    return Text(place, "page" if words.count("\n") > 1 else name, _PROGRAM.sub("", _in_a_row(words)), ways)
 
 
-def _apart(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
-    """What an error of the plugin is given, as one text: what is the case, and after ``_APART`` what to do.
+def _in_a_row(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _given(node: ast.Call, name: str, scope: Scope) -> Iterator[tuple[ast.expr, ast.expr | None, Frame]]:
+    """The text that a call is given, what to do if that is given apart, and where to read both: for each caller."""
+    for frame in of_callers(Frame(scope)):
+        if "PluginError" in _family(node, scope):
+            yield _apart(node, frame)
+        elif name == "Finding":
+            yield from _finding(node, frame)
+        elif (expression := _expression(node, frame)) is not None:
+            yield expression[0], None, expression[1]
+
+
+def _apart(node: ast.Call, frame: Frame) -> tuple[ast.expr, ast.expr | None, Frame]:
+    """What an error of the plugin is given: what is the case, and what to do.
 
     A class that derives from it may make both of what it is given, and hands them on to the class above.
     """
     given = {item.arg: item.value for item in node.keywords}
-    what, frame = (node.args[0] if node.args else given["what"]), Frame(scope)
-    meant = program.called(node, scope)
+    what = node.args[0] if node.args else given["what"]
+    meant = program.called(node, frame.scope)
     init = None if meant is None or meant.node.name == "PluginError" else _init(meant)
     if init is not None:
         frame = Frame(init, {name: (value, frame) for name, value in bound(node, init).items()})
         above = next(one for one in init.nodes() if isinstance(one, ast.Call) and ast.unparse(one.func) == "super().__init__")
         what, given = above.args[0], {item.arg: item.value for item in above.keywords}
-    if "do" not in given:
-        return what, frame
-    return ast.BinOp(ast.BinOp(what, ast.Add(), ast.Constant(_APART)), ast.Add(), given["do"]), frame
+    return what, given.get("do"), frame
 
 
-def _finding(node: ast.Call, scope: Scope) -> tuple[ast.expr, Frame]:
-    """What is the case, and the advice after it, as one text; where both come from one function, that call."""
+def _finding(node: ast.Call, frame: Frame) -> Iterator[tuple[ast.expr, ast.expr, Frame]]:
+    """What is the case, and the advice; both may come from one function, which returns them as a pair."""
     message, *rest = node.args[SHOWN["Finding"] :]
-    if isinstance(message, ast.Starred):
-        return message, Frame(scope)
-    between = ast.BinOp(message, ast.Add(), ast.Constant(ADVICE))
-    return ast.BinOp(between, ast.Add(), rest[0]), Frame(scope)
+    if not isinstance(message, ast.Starred):
+        yield message, rest[0], frame
+        return
+    meant = program.called(message.value, frame.scope)
+    inner = frame.deeper(meant, {name: (value, frame) for name, value in bound(message.value, meant).items()})
+    for one in meant.nodes():
+        match one:
+            case ast.Return(value=ast.Tuple(elts=[what, advice])):
+                yield what, advice, inner
 
 
-def _expression(node: ast.Call, scope: Scope, name: str) -> tuple[ast.expr, Frame] | None:
+def _expression(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
     """The text that a call is given; of a class that makes its text from what it is given, that."""
-    if "PluginError" in _family(node, scope):
-        return _apart(node, scope)
-    meant = program.called(node, scope)
+    meant = program.called(node, frame.scope)
     if meant is not None and isinstance(meant.node, ast.ClassDef) and (made := _made(meant)) is not None:
         init, text = made
-        given = {name: (value, Frame(scope)) for name, value in bound(node, init).items()}
-        return text, Frame(init, given)
-    if name == "Finding":
-        return _finding(node, scope)
-    at = next(SHOWN[name] for name in _family(node, scope) if name in SHOWN)
+        return text, Frame(init, {name: (value, frame) for name, value in bound(node, init).items()})
+    at = next(SHOWN[name] for name in _family(node, frame.scope) if name in SHOWN)
     if isinstance(at, str):
-        return next(((item.value, Frame(scope)) for item in node.keywords if item.arg == at), None)
-    return (node.args[at], Frame(scope)) if len(node.args) > at else None
+        return next(((item.value, frame) for item in node.keywords if item.arg == at), None)
+    return (node.args[at], frame) if len(node.args) > at else None
 
 
 def _made(meant: Scope) -> tuple[Scope, ast.expr] | None:
