@@ -43,8 +43,10 @@ _Loader.add_implicit_resolver(NULL, re.compile("(?:~|null|Null|NULL|)$"), ["~", 
 _Loader.add_constructor(NULL, lambda _loader, _node: None)
 
 
-def read(path: str, fields: Mapping[str, str]) -> ConfigFile:
+def read(path: str, fields: Mapping[str, str], command: str) -> ConfigFile:
     """Return what the file sets; ``fields`` maps the file's names to those of the settings. Null counts as absent.
+
+    ``command``: who reads it; a refusal names its help.
 
     Raises:
         SettingsError: the file cannot be read, is no YAML mapping, or names something twice, or that is no setting.
@@ -54,7 +56,7 @@ def read(path: str, fields: Mapping[str, str]) -> ConfigFile:
     troubles: list[SettingsError] = []
     for name, line, value in _entries(path):
         if name not in fields:
-            troubles.append(_unknown(_place(path, line), name, fields))
+            troubles.append(_unknown(_place(path, line), name, fields, command))
         elif name in lines:
             place, first = _place(path, line), lines[name]
             troubles.append(SettingsError(f"{place}: {name} is set twice, first in line {first}; remove one of the two"))
@@ -100,7 +102,7 @@ def unread(error: OSError | UnicodeDecodeError) -> str:
     return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
-def _unknown(place: str, name: str, fields: Mapping[str, str]) -> SettingsError:
+def _unknown(place: str, name: str, fields: Mapping[str, str], command: str) -> SettingsError:
     """Say why a file cannot set this, and which setting was perhaps meant."""
     plain = name.replace("-", "").replace("_", "").casefold()
     if plain in {secret.replace("_", "") for secret in Credentials.model_fields}:
@@ -108,5 +110,7 @@ def _unknown(place: str, name: str, fields: Mapping[str, str]) -> SettingsError:
             f"{place}: {name} is a secret: set it by an environment variable, or by the file that GPUCLOUD_…_FILE names"
         )
     by_plain = {field.casefold(): field for field in fields}
-    found = (by_plain[plain],) if plain in by_plain else nearest(name, fields)
-    return SettingsError(f"{place}: there is no setting {name!r}.{question(found)} See 'gpucloud operator --help'")
+    # A flag of `sim` and `uninstall` lacks the command that the field begins with.
+    meant = [by_plain[one] for one in (plain, command + plain) if one in by_plain]
+    found = meant[:1] or nearest(name, fields)
+    return SettingsError(f"{place}: there is no setting {name!r}.{question(found)} See 'gpucloud {command} --help'")

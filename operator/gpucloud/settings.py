@@ -1,4 +1,4 @@
-"""Settings of the operator: one immutable value, checked when it is made.
+"""Settings of the operator, of its uninstall and of the simulator: each one immutable value, checked when it is made.
 
 The type of a field is its rule. Its name, description and default also give its flag and its variable (``gpucloud.flags``),
 its row in docs/reference/settings.md and its value in the chart.
@@ -107,9 +107,14 @@ def _in_any_case(values: tuple[str, ...]) -> BeforeValidator:
 _Sharing = Literal["Isolated", "Shared"]
 _LogLevel = Literal["debug", "info", "warning", "error"]
 _LogFormat = Literal["json", "text"]
+_Policy = Literal["Refuse", "Drain", "Retain"]
+_Answers = Literal["plain", "wrapped"]
 Sharing = Annotated[_Sharing, _in_any_case(get_args(_Sharing))]
 LogLevel = Annotated[_LogLevel, _in_any_case(get_args(_LogLevel))]
 LogFormat = Annotated[_LogFormat, _in_any_case(get_args(_LogFormat))]
+Policy = Annotated[_Policy, _in_any_case(get_args(_Policy))]
+Answers = Annotated[_Answers, _in_any_case(get_args(_Answers))]
+SimulatedSeconds = Annotated[float, Field(ge=0, le=1e9)]  # as the simulator's knobs have them
 Port = Annotated[int, Field(ge=0, le=65535)]
 Endpoints = Annotated[
     tuple[Annotated[str, AfterValidator(_endpoint)], ...], BeforeValidator(_split), AfterValidator(_endpoints)
@@ -287,3 +292,34 @@ class Settings(Value):
         if not self.lease_renew_deadline_seconds > self.lease_retry_period_seconds:
             raise ValueError("--lease-retry-period-seconds: must be less than --lease-renew-deadline-seconds")
         return self
+
+
+class UninstallSettings(Value):
+    """What an administrator can set for ``gpucloud uninstall``."""
+
+    namespace: Namespaces = Field((), description="namespace to look at, repeatable; all when absent")
+    uninstall_policy: Policy = Field(
+        "Refuse",
+        description="Refuse: list the objects and fail. Drain: delete the objects and wait until their VMs, VPCs and snapshots "
+        "are destroyed; adopted ones, and those with deletion.policy Retain, are named first and stay. Retain: delete the "
+        "objects; their VMs, VPCs and snapshots stay in the cloud",
+    )
+    uninstall_timeout_seconds: NonNegativeFloat = Field(270.0, description="how long to wait")
+
+
+class SimSettings(Value):
+    """What can be set for ``gpucloud sim``. The times have the defaults of the simulator's knobs."""
+
+    sim_host: str = Field("127.0.0.1", description="address to listen on")
+    sim_port: Port = Field(8080, description="port to listen on; 0 picks a free one")
+    sim_provision_seconds: SimulatedSeconds = Field(5.0, description="from CreateServer to ONLINE")
+    sim_destroy_seconds: SimulatedSeconds = Field(2.0, description="from DestroyServer until the record vanishes")
+    sim_stop_seconds: SimulatedSeconds = Field(2.0, description="from StopServer to OFFLINE")
+    sim_start_seconds: SimulatedSeconds = Field(3.0, description="from StartServer to ONLINE")
+    sim_snapshot_seconds: SimulatedSeconds = Field(3.0, description="from CreateSnapshot until readyToUse")
+    sim_api_key_file: str = Field("", description="file that holds the API key to accept; without it one is made up")
+    sim_seed: int = Field(0, description="seed of faults that strike by chance")
+    sim_answers: Answers = Field("plain", description="form of the answers: plain or wrapped")
+    sim_ledger_file: str = Field("", description="append the ledger to this file, a JSON object a line")
+    sim_print_api_key: bool = Field(False, description="print a made-up API key instead of writing it to a file")
+    sim_manual_clock: bool = Field(False, description="let time stand still until /_sim/clock/advance moves it")

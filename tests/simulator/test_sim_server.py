@@ -108,6 +108,14 @@ def test_sim_process_takes_its_flags_from_the_environment(start, key_file):
     assert sim.get("/_sim/knobs").json()["stop_seconds"] == 7
 
 
+def test_sim_process_takes_its_settings_from_a_file(start, key_file, tmp_path):
+    path = tmp_path / "settings.yaml"
+    path.write_text(f"simApiKeyFile: {key_file}\nsimStopSeconds: 7\nsimStartSeconds: 8\nworkers: 3\n")
+    sim = start("--config", str(path), GPUCLOUD_SIM_START_SECONDS="9")
+    knobs = sim.get("/_sim/knobs").json()
+    assert (knobs["stop_seconds"], knobs["start_seconds"]) == (7, 9)
+
+
 def test_sim_process_stops_cleanly_while_a_call_is_silent(start, key_file):
     sim = start("--api-key-file", key_file)
     sim.post("/_sim/faults", {"kind": "silence", "seconds": 600})
@@ -121,8 +129,8 @@ def test_sim_process_stops_cleanly_while_a_call_is_silent(start, key_file):
     [
         (["--port", "x"], "--port"),
         (["--port", "70000"], "--port"),
-        (["--provision-seconds", "-1"], "--provision-seconds: expected a number of seconds, 0 or more, not '-1'"),
-        (["--provision-seconds", "soon"], "--provision-seconds: expected a number of seconds, 0 or more, not 'soon'"),
+        (["--provision-seconds", "-1"], "--provision-seconds: must not be negative"),
+        (["--provision-seconds", "soon"], "--provision-seconds: expected a number, not 'soon'"),
         (["--answers", "folded"], "--answers: expected one of plain, wrapped, not 'folded'"),
         (["--seed", "x"], "--seed"),
         (["--api-key-file", "/nonexistent/key"], "/nonexistent/key"),

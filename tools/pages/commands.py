@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.main import ABOUT, COMMANDS
+from gpucloud.flags import FLAGS, SIM, UNINSTALL
 from pages.markdown import table
 
 if TYPE_CHECKING:
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
 
 # Commands that another page tells of as well; the first page lists all their flags, so they are not repeated here.
 FLAGS_ELSEWHERE = {"operator": "Every flag, with its variable and default: [settings.md](settings.md)."}
+SETTINGS = """\
+A setting is a flag, an environment variable and a field of the settings file, which `--config FILE` or `GPUCLOUD_CONFIG`
+names. A flag wins over its variable, the variable over the file, the file over the default. This holds for every command but
+`gpucloud crds`, which has no settings.
+
+The file is YAML. A field is its variable without `GPUCLOUD_`, in camelCase: `GPUCLOUD_CLOUD_QPS` is `cloudQps`, and
+`GPUCLOUD_SIM_PORT`, the `--port` of `gpucloud sim`, is `simPort`. One file can serve all commands: each takes its own fields. A
+field that no command has is refused, with the one that it may be a slip of. How values are read:
+[settings.md](settings.md)."""
+FIELDS = {flag.name: flag.field for flag in (*FLAGS.values(), *UNINSTALL.values(), *SIM.values())}
 MORE = {
     "orphans": "What to do about one: [orphans.md](../how-to/orphans.md).",
     "check": "The chart runs it as its `helm test`: [install-with-helm.md](../how-to/install-with-helm.md).",
@@ -29,7 +40,8 @@ def page() -> str:
         "<!-- printed from the commands by `make crds` -->",
         "# gpucloud",
         f"{ABOUT} `gpucloud --version` prints its version, `gpucloud COMMAND --help` what stands here.",
-        "Users of the kinds have a program of their own: [kubectl gpucloud](cli.md).",
+        "Users of the kinds have a program of their own: [kubectl gpucloud](cli.md). It has no settings file.",
+        SETTINGS,
     ]
     for name in COMMANDS:
         parts += _command(name)
@@ -54,8 +66,12 @@ def _command(name: str) -> Iterator[str]:
 
 def _options(parser: argparse.ArgumentParser) -> str:
     """The options as ``--help`` tells them: argparse has no public list of them."""
-    rows = ((_names(action), action.help or "") for action in parser._actions)  # noqa: SLF001
-    return table(("Takes", "Meaning"), rows)
+    actions = parser._actions  # noqa: SLF001
+    if not any(action.dest == "config" for action in actions):
+        return table(("Takes", "Meaning"), ((_names(action), action.help or "") for action in actions))
+    fields = ((action, FIELDS.get(action.dest)) for action in actions)
+    rows = ((_names(action), f"`{field}`" if field else "", action.help or "") for action, field in fields)
+    return table(("Takes", "Field", "Meaning"), rows)
 
 
 def _names(action: argparse.Action) -> str:

@@ -7,12 +7,13 @@ refuses while any object lives, or deletes all of them first. It knows flags, wo
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from gpucloud.cli.choices import one_of
+from gpucloud import flags
+from gpucloud.cli import variables
 from gpucloud.cloud.errors import one_line
+from gpucloud.settings import SettingsError, UninstallSettings
 
 if TYPE_CHECKING:
     import argparse
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.operations.uninstall import Left
 
-POLICIES = ("Refuse", "Drain", "Retain")
+POLICIES = get_args(UninstallSettings.model_fields["uninstall_policy"].annotation)  # the first is the default
 CLEAR, NOT_CLEAR, MISUSED = 0, 1, 2
 MOST_LINES = 20
 ADVICE = """\
@@ -43,18 +44,9 @@ docs/how-to/install-with-helm.md says more."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to do with objects that live, for how long, and where."""
-    parser.add_argument(
-        "--policy",
-        type=one_of(POLICIES),
-        metavar=f"{{{','.join(POLICIES)}}}",
-        default=POLICIES[0],
-        help="Refuse: list the objects and fail. Drain: delete the objects and wait until their VMs, VPCs and snapshots are "
-        "destroyed; adopted ones, and those with deletion.policy Retain, are named first and stay. Retain: delete the objects; "
-        "their VMs, VPCs and snapshots stay in the cloud (default Refuse)",
-    )
-    parser.add_argument("--timeout-seconds", type=float, default=270.0, help="how long to wait (default 270)")
-    parser.add_argument("--namespace", action="append", default=[], help="namespace to look at, repeatable; all when absent")
+    flags.add_arguments(parser, known=flags.UNINSTALL)
     parser.epilog = (
+        "In the settings file, the policy is uninstallPolicy, and the time uninstallTimeoutSeconds. "
         f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} no object of the operator is "
         f"left, {NOT_CLEAR} some are, or they could not be listed, {MISUSED} wrong usage."
     )
@@ -65,10 +57,11 @@ def run(args: argparse.Namespace) -> int:
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
     from gpucloud.handlers.login import NoCluster  # noqa: PLC0415
-    from gpucloud.settings import SettingsError  # noqa: PLC0415
 
+    variables.warn("uninstall", flags.variables())
     try:
-        left = asyncio.run(_left(args))
+        chosen = flags.load_uninstall(vars(args))
+        left = asyncio.run(_left(chosen))
     except SettingsError as error:
         print(f"gpucloud uninstall: {error}", file=sys.stderr)
         return MISUSED
@@ -78,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     except (NoCluster, OSError) as error:
         print(f"gpucloud uninstall: the objects that are left cannot be listed: {error}", file=sys.stderr)
         return NOT_CLEAR
-    return report(left, args.policy, _place(args.namespace))
+    return report(left, chosen.uninstall_policy, _place(chosen.namespace))
 
 
 def _place(namespaces: Sequence[str]) -> str:
@@ -89,33 +82,22 @@ def _place(namespaces: Sequence[str]) -> str:
     return f"{which} of the cluster at {server()}"
 
 
-def _check(namespaces: Sequence[str]) -> None:
-    from gpucloud.settings import NAMESPACE, SettingsError  # noqa: PLC0415 - as above
-
-    for word in namespaces:
-        if re.fullmatch(NAMESPACE, word) is None:
-            raise SettingsError(
-                f"--namespace: {word!r} is not the name of a namespace; repeat the flag for several, or leave it out for all"
-            )
-
-
-async def _left(args: argparse.Namespace) -> tuple[Left, ...]:
+async def _left(chosen: UninstallSettings) -> tuple[Left, ...]:
     from gpucloud.cli.operations.uninstall import Policy, Uninstall, UninstallClient  # noqa: PLC0415
     from gpucloud.engine.runtime.clock import SystemClock  # noqa: PLC0415
     from gpucloud.handlers.login import connect, server  # noqa: PLC0415
-    from gpucloud.settings import SettingsError  # noqa: PLC0415
 
-    _check(args.namespace)
     kube = UninstallClient(connect)
-    uninstall = Uninstall(kube, tuple(args.namespace), SystemClock())
+    uninstall = Uninstall(kube, chosen.namespace, SystemClock())
     try:
         for name in await uninstall.missing_namespaces():
             raise SettingsError(
                 f"--namespace: there is no namespace {name!r} in the cluster at {server()}; correct the name or the kubeconfig"
             )
-        if args.policy == Policy.REFUSE:
+        policy = Policy(chosen.uninstall_policy)
+        if policy == Policy.REFUSE:
             return await uninstall.left()
-        return await uninstall.clear(Policy(args.policy), args.timeout_seconds, lambda text: print(text, flush=True))
+        return await uninstall.clear(policy, chosen.uninstall_timeout_seconds, lambda text: print(text, flush=True))
     finally:
         await kube.aclose()
 

@@ -4,8 +4,9 @@ import argparse
 
 import pytest
 
-from gpucloud.cli import orphans, uninstall
+from gpucloud.cli import orphans, sim, uninstall
 from gpucloud.cli.main import main
+from gpucloud.flags import load_sim, load_uninstall
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,16 @@ def test_a_slip_is_answered_with_what_it_may_have_meant(capsys, words, says):
 
 @pytest.mark.parametrize(
     ("of", "words", "taken"),
-    [(orphans, ("-o", "JSON"), {"output": "json"}), (uninstall, ("--policy", "drain"), {"policy": "Drain"})],
+    [
+        (orphans, ("-o", "JSON"), ("output", "json")),
+        (uninstall, ("--policy", "drain"), ("uninstall_policy", "Drain")),
+        (sim, ("--answers", "WRAPPED"), ("sim_answers", "wrapped")),
+    ],
 )
 def test_a_value_is_taken_in_any_case_of_letters(of, words, taken):
     parser = argparse.ArgumentParser()
     of.add_arguments(parser)
-    assert taken.items() <= vars(parser.parse_args(words)).items()
+    given = vars(parser.parse_args(words))
+    settings = {sim: load_sim, uninstall: load_uninstall}
+    found = dict(settings[of](given, {})) if of in settings else given
+    assert taken in found.items()

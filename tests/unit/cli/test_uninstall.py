@@ -12,6 +12,7 @@ from support.fakeapiserver import PREFIX, FakeApiServer
 from support.manifests import gpuvm
 
 VM = Left("GpuVM", "team", "train", "Running", "It runs.")
+NOT_ONE = "--namespace: expected lower-case letters, digits and '-', as namespaces in Kubernetes have them"
 HELD = Left("GpuVM", "team", "held", "DeletionHeld", "The guard\nholds it.")
 
 
@@ -189,15 +190,10 @@ def test_the_cause_is_told_where_there_is_no_cluster(tmp_path, monkeypatch, caps
         (["team"], 0, "Nothing of ours lives in namespace team of the cluster at {url}", "it is there, and empty"),
         (["taem"], 2, "there is no namespace 'taem' in the cluster at {url}", "a slip is no proof that nothing lives"),
         (["team", "gone"], 2, "there is no namespace 'gone' in the cluster at {url}", "one of two"),
-        (["team,other"], 2, "--namespace: 'team,other' is not the name of a namespace; repeat the flag for several", "no list"),
-        (
-            ["*"],
-            2,
-            "--namespace: '*' is not the name of a namespace; repeat the flag for several, or leave it out for all",
-            "no pattern",
-        ),
-        (["Team"], 2, "--namespace: 'Team' is not the name of a namespace", "a capital letter"),
-        ([""], 2, "--namespace: '' is not the name of a namespace", "an empty variable of a script"),
+        (["team,other"], 2, f"{NOT_ONE}, not 'team,other'; repeat it for several", "no list"),
+        (["*"], 2, f"{NOT_ONE}, not '*'; repeat it for several, or leave it out for all", "no pattern"),
+        (["Team"], 2, f"{NOT_ONE}, not 'Team'", "a capital letter"),
+        ([""], 2, "--namespace: must not be empty", "an empty variable of a script"),
         (["hidden"], 0, "lives in namespace hidden", "the guard of the chart may not read namespaces"),
     ],
 )
@@ -225,9 +221,7 @@ def test_the_policies_of_the_command_are_those_of_the_engine():
     ],
 )
 def test_wrong_usage_ends_at_once(argv, names, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(argv)
-    assert ended.value.code == 2
+    assert main(argv) == 2
     assert names in capsys.readouterr().err
 
 
