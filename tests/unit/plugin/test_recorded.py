@@ -132,7 +132,9 @@ def messages_in(lines):
 
 def test_the_table_of_the_demo_in_the_recording_shows_messages_of_today():
     """Each of their sentences that names no object and no value, as the reference has them."""
-    sentences = {one for lines in DEMO for found in messages_in(lines) for one in re.findall(r"[A-Z][^.:'\d`]+(?:\.|: )", found)}
+    sentences = {
+        one for lines in DEMO for found in messages_in(lines) for one in re.findall(r"[A-Z][^.:'\d`]+(?:\.|: )", found)
+    }
     assert len(sentences) >= 8
     assert {one for one in sentences if one.strip() not in MESSAGES} == set(), STALE
 
