@@ -116,7 +116,7 @@ def test_the_demo_says_in_the_recording_what_it_says_today():
 
 
 def messages_in(lines):
-    """The messages in the demo's table, each with its wrapped lines joined. What the first or last line is a part of is left out."""
+    """The messages in the demo's table, each with its wrapped lines joined, without one that the screen cuts off."""
     found, at = [], None
     for line in lines:
         if re.match(r" {2}\S", line):
