@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controlplane import ControlPlaneError
+from controlplane.obtain import obtain_kubectl
 from demo.errors import DemoError
 from demo.processes import OPERATOR, REPOSITORY, Stage
 from demo.screen import LogScreen
@@ -58,7 +59,7 @@ def demo() -> str:
     """Record ``make demo``."""
     terminal = Terminal(COLUMNS, ROWS)
     terminal.type("make demo")
-    if terminal.run([sys.executable, "-m", "demo"], {**os.environ, "PATH": _without("kubectl", os.environ["PATH"])}) != 0:
+    if terminal.run([sys.executable, "-m", "demo"], _with_kubectl()) != 0:
         raise DemoError("The demo failed: run `make demo` to see why.")
     return _film(terminal, "make demo: an account, a VPC, two VMs and a snapshot from nothing to Ready, and gone")
 
@@ -100,9 +101,10 @@ def dashboard() -> str:
     )
 
 
-def _without(program: str, path: str) -> str:
-    """Leave out the folders of a PATH that hold a program: the demo would say why it does not use that one."""
-    return os.pathsep.join(folder for folder in path.split(os.pathsep) if not (Path(folder) / program).exists())
+def _with_kubectl() -> dict[str, str]:
+    """Return the environment of a user whose kubectl fits: the demo says so of another one."""
+    folder = obtain_kubectl(os.environ).parent
+    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
 
 
 def _environment(stage: Stage, story: Story) -> dict[str, str]:

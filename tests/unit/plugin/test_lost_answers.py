@@ -137,7 +137,7 @@ def test_one_that_is_being_deleted_is_not_taken_for_what_was_sent(api, create):
         (
             "Conflict",
             "the claim of this quota already exists",
-            "as somebody changed it at the same time, then try again:\nkubectl gpucloud status gvm/new",
+            "See what is there, then try again:\nkubectl gpucloud status gvm/new",
         ),
     ],
     ids=["the name is taken, in whatever words", "another conflict whose words resemble it"],

@@ -75,8 +75,8 @@ def _way_out(status: int, right: Right, namespace: str | None, key: Key | None) 
     see = _status(namespace) if key is None else key.command("status")
     return {
         401: "Log in to the cluster again.",
-        404: f"See what is there, as it may have been deleted meanwhile: {see}",
-        409: f"See what is there, as somebody changed it at the same time, then try again: {see}",
+        404: f"It may have been deleted meanwhile. See what is there: {see}",
+        409: f"Somebody changed it at the same time. See what is there, then try again: {see}",
     }.get(status, "Try again.")
 
 
