@@ -19,7 +19,7 @@ import kopf
 import structlog
 
 from gpucloud import __version__
-from gpucloud.engine.kinds.quota_usage import price_limits
+from gpucloud.engine.kinds.quota_usage import price_limits, vm_limits
 from gpucloud.engine.kube.client import KubeClient
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.other_operators import held_leases
@@ -85,6 +85,7 @@ async def _serve(settings: Settings) -> int:
     engine = Engine(settings, login.connect, clock, ports)
     engine.metrics.export_process(__version__)
     engine.metrics.export_price_limits(price_limits(settings))
+    engine.metrics.export_vm_limits(vm_limits(settings))
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     await _listen(settings, endpoints, console)
     try:

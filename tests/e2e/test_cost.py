@@ -54,7 +54,7 @@ def listed(sim, times=5):
 
 
 def test_what_a_vm_costs_while_it_runs_is_off_and_is_lost(here, sim, operator, plugin):
-    process = operator(**FLAGS, max_price_per_hour_per_namespace=50)
+    process = operator(**FLAGS, max_price_per_hour_per_namespace=50, max_vms_per_account=3)
     here.apply(gpuvm())
     reach(here, "gpuvm", "train", "True/Running")
     labels = f'{{account="(operator)",namespace="{here.namespace}"}}'
@@ -68,6 +68,8 @@ def test_what_a_vm_costs_while_it_runs_is_off_and_is_lost(here, sim, operator, p
     assert series(process, "gpucloud_price_limit_dollars_per_hour") == {'{scope="namespace"}': 50}
     counted = {labels: 2.05}
     assert series(process, "gpucloud_price_limit_usage_dollars_per_hour") == counted
+    assert series(process, "gpucloud_vm_limit") == {'{scope="account"}': 3}
+    assert series(process, "gpucloud_vm_limit_usage") == {labels: 1}
     first = eventually(lambda: series(process, "gpucloud_accrued_cost_dollars").get(labels), what="some cost")
     eventually(lambda: series(process, "gpucloud_accrued_cost_dollars")[labels] > first, what="the cost to grow")
     listed(sim)
@@ -80,6 +82,7 @@ def test_what_a_vm_costs_while_it_runs_is_off_and_is_lost(here, sim, operator, p
     assert "billedSince" not in off
     assert set(series(process, "gpucloud_price_dollars_per_hour").values()) == {0}, "not billed"
     assert series(process, "gpucloud_price_limit_usage_dollars_per_hour") == counted, "and the limit counts it"
+    assert series(process, "gpucloud_vm_limit_usage") == {labels: 1}, "as the limit on VMs does"
     assert off["billedSeconds"] > 0
     assert series(process, "gpucloud_accrued_cost_dollars") == {labels: pytest.approx(2.05 * off["billedSeconds"] / 3600)}
     (vm,) = (item for item in plugin()["objects"] if item["kind"] == "GpuVM")

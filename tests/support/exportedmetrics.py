@@ -38,6 +38,8 @@ def all_metrics(clusters: list[str]) -> Metrics:
     metrics.export_held(lambda: {("team",): 1.0})
     metrics.export_price_limits({("namespace",): 100.0})
     metrics.export_price_limit_usage(lambda: {("team", ACCOUNT): 20.5})
+    metrics.export_vm_limits({("namespace",): 10.0})
+    metrics.export_vm_limit_usage(lambda: {("team", ACCOUNT): 9.0})
     metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
     metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(

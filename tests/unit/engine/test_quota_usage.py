@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.kinds.quota_usage import QuotaItem, QuotaUsage
+from gpucloud.engine.kinds.quota_usage import QuotaItem, QuotaUsage, price_limits, vm_limits
 from gpucloud.engine.manager.queries import Queries
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
@@ -17,6 +17,7 @@ from gpucloud.reconcile.facts import Verb
 from gpucloud.reconcile.naming import external_name
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.quota import Quota
+from gpucloud.settings import Settings
 from support.builders import TAG, an_order
 from support.ordered import NOT_ORDERED
 
@@ -146,6 +147,58 @@ async def test_what_counts_towards_a_limit_is_exported_beside_what_is_spent(make
         assert (price, usage) == ((spent, counted) if leading else (None, None)), why
 
 
+@pytest.mark.parametrize(
+    ("why", "status", "counted"),
+    [
+        ("on", intended("a", OrderState.SEEN, vmId="a") | {"state": "ONLINE"}, 1),
+        ("off: no room for another", intended("a", OrderState.SEEN, vmId="a") | {"state": "OFFLINE"}, 1),
+        ("ordered, and not seen yet", intended("a"), 1),
+        ("refused: sent again", intended("a", OrderState.REFUSED), 1),
+        ("lost", intended("a", OrderState.LOST), None),
+        ("new", {}, None),
+    ],
+)
+async def test_how_many_vms_count_towards_a_limit_is_exported(make_reconcilers, why, status, counted):
+    reconcilers = make_reconcilers(quotas=THREE)
+    reconcilers.put("GpuVM", "a", status=status)
+    for leading in (True, False):
+        metrics, labels = Metrics(), {"namespace": "team", "account": OWN_ACCOUNT}
+        queries = Queries(reconcilers.by_kind, {}, lambda on=leading: on, reconcilers.clock, reconcilers.tools.quota_usage)
+        queries.export(metrics, [], reconcilers.accounts)
+        usage = metrics.registry.get_sample_value("gpucloud_vm_limit_usage", labels)
+        assert usage == (counted if leading else None), why
+
+
+@pytest.mark.parametrize(
+    ("quotas", "counted", "why"),
+    [
+        (THREE, {("team", OWN_ACCOUNT): 2}, "a limit on VMs of an account"),
+        ((PER_ACCOUNT, Quota("namespace", vms=3)), {("team", OWN_ACCOUNT): 2}, "a limit on VMs of a namespace"),
+        (SIX_DOLLARS, {}, "a limit on prices is none on VMs"),
+        ((PER_ACCOUNT, PER_NAMESPACE), {}, "no limit"),
+    ],
+)
+async def test_vms_are_counted_for_metrics_where_their_number_is_limited(make_reconcilers, quotas, counted, why):
+    reconcilers = make_reconcilers(quotas=quotas)
+    for name in "ab":
+        reconcilers.put("GpuVM", name, status=intended(name, pricePerHour="2.05"))
+    assert reconcilers.tools.quota_usage.vms() == counted, why
+
+
+def test_no_vm_is_looked_at_for_the_number_of_them():
+    """A scrape of 10,000 VMs costs what one of two costs: the sums are kept."""
+    usage = QuotaUsage((Quota("account", vms=1), PER_NAMESPACE))
+    for number in range(100):
+        usage.put(str(number), QuotaItem("ab"[number % 2], "default", "x", None))
+    usage._items = None
+    assert usage.vms() == {("a", "a/default"): 50, ("b", "b/default"): 50}
+
+
+def test_the_limits_that_are_set_are_exported_by_scope():
+    settings = Settings(endpoint=("default=https://cloud.example",), max_vms_per_account=5)
+    assert (vm_limits(settings), price_limits(settings)) == ({("account",): 5.0}, {})
+
+
 async def test_nothing_is_exported_of_a_limit_that_is_not_set(make_reconcilers):
     for quotas in ((PER_ACCOUNT, PER_NAMESPACE), THREE):
         reconcilers = make_reconcilers(quotas=quotas)
@@ -213,6 +266,7 @@ def test_sums_are_those_of_what_stands():
         assert space.unpriced == sum(item.price is None and item.configuration == "y" for item in inside)
         shown = them.prices(lambda _uid, configuration: prices.get(configuration))
         assert sum(price for (where, _), price in shown.items() if where == namespace) == space.price, "what is exported"
+        assert sum(count for (where, _), count in them.vms().items() if where == namespace) == space.vms, "and of VMs"
     own = next(uid for uid, item in standing.items() if item.namespace == "a")
     others = them.usage(own, "a", "default", prices.get)[1]
     assert others.vms == sum(item.namespace == "a" for item in standing.values()) - 1

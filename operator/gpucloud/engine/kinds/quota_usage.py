@@ -58,6 +58,11 @@ def price_limits(settings: Settings) -> dict[tuple[str], float]:
     return {(quota.scope,): float(quota.price) for quota in quotas_of(settings) if quota.price > 0}
 
 
+def vm_limits(settings: Settings) -> dict[tuple[str], float]:
+    """Return the limits on the number of VMs that are set, by scope, for metrics."""
+    return {(quota.scope,): float(quota.vms) for quota in quotas_of(settings) if quota.vms > 0}
+
+
 class QuotaUsage:
     """Counted VMs by UID, and their sums. Counts nothing while no quota is set."""
 
@@ -65,6 +70,7 @@ class QuotaUsage:
         self._quotas = quotas
         self._items: dict[str, QuotaItem] = {}
         self._sums: dict[tuple[str, str], _Sum] = {}
+        self._vms: Counter[tuple[str, str]] = Counter()  # by namespace and account: a scrape must not look at every VM
 
     @property
     def on(self) -> bool:
@@ -78,6 +84,7 @@ class QuotaUsage:
             self._items[uid] = item
             for key in _keys(item):
                 self._sums.setdefault(key, _Sum()).add(item, 1)
+            self._vms[_labels(item)] += 1
 
     def drop(self, uid: str) -> None:
         """Stop counting this object's VM: it was not bought, or is proven gone."""
@@ -89,6 +96,9 @@ class QuotaUsage:
             total.add(item, -1)
             if not total.vms:
                 del self._sums[key]
+        self._vms[_labels(item)] -= 1
+        if not self._vms[_labels(item)]:
+            del self._vms[_labels(item)]
 
     def usage(self, uid: str, namespace: str, account: str, price_of: Callable[[str], str | None]) -> tuple[Usage, ...]:
         """Return the usage of this object's account and namespace without the object itself, for each quota that is set."""
@@ -96,6 +106,10 @@ class QuotaUsage:
         return tuple(
             self._usage(quota, names[quota.scope], self._items.get(uid), price_of) for quota in self._quotas if quota.on
         )
+
+    def vms(self) -> dict[tuple[str, str], int]:
+        """Return how many VMs the limits on their number count, by namespace and account, for metrics; nothing without one."""
+        return dict(self._vms) if any(quota.vms for quota in self._quotas) else {}
 
     def prices(self, price_of: Callable[[str, str], str | None]) -> dict[tuple[str, str], Decimal]:
         """Return what the limits on prices count, by namespace and account, for metrics; nothing while none is set.
@@ -105,7 +119,7 @@ class QuotaUsage:
         sums: dict[tuple[str, str], Decimal] = {}
         for uid, item in self._items.items() if any(quota.price for quota in self._quotas) else ():
             price = dollars(price_of(uid, item.configuration)) if item.price is None else item.price
-            key = item.namespace, account_label(item.namespace, item.account)
+            key = _labels(item)
             sums[key] = sums.get(key, NOTHING) + (price or NOTHING)
         return sums
 
@@ -128,6 +142,11 @@ class QuotaUsage:
 def account_label(namespace: str, account: str) -> str:
     """Return an account's name that is unique in the Kubernetes cluster."""
     return account if account == OWN_ACCOUNT else f"{namespace}/{account}"
+
+
+def _labels(item: QuotaItem) -> tuple[str, str]:
+    """The labels of metrics: namespace and account."""
+    return item.namespace, account_label(item.namespace, item.account)
 
 
 def _keys(item: QuotaItem) -> tuple[tuple[str, str], tuple[str, str]]:

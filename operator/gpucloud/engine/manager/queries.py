@@ -47,6 +47,7 @@ class Queries:
         metrics.export_objects(self._ready_counts)
         metrics.export_withheld(self._withheld)
         metrics.export_price_limit_usage(partial(self._price_limit_usage, accounts))
+        metrics.export_vm_limit_usage(self._vm_limit_usage)
         metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
         metrics.export(
             collectors.Fleet(self._fleet, self._clock.wall),
@@ -95,6 +96,10 @@ class Queries:
 
         prices = self._quota_usage.prices(price_of) if self._leading() else {}
         return {labels: float(price) for labels, price in prices.items()}
+
+    def _vm_limit_usage(self) -> dict[tuple[str, str], float]:
+        counts = self._quota_usage.vms() if self._leading() else {}
+        return {labels: float(count) for labels, count in counts.items()}
 
     def _withheld(self) -> dict[tuple[str, str], float]:
         controllers = self._controllers.items()

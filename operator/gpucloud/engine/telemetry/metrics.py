@@ -134,6 +134,16 @@ class Metrics:
         name, words = "gpucloud_price_limit_usage_dollars_per_hour", "Dollars an hour that count towards a limit on prices."
         self.registry.register(collectors.Counts(name, words, ("namespace", "account"), usage))
 
+    def export_vm_limits(self, limits: Mapping[tuple[str], float]) -> None:
+        """Export the limits on the number of VMs that are set, by scope: account or namespace."""
+        words = "GpuVMs that one account or one namespace may have ordered, where a limit is set."
+        self.registry.register(collectors.Counts("gpucloud_vm_limit", words, ("scope",), lambda: limits))
+
+    def export_vm_limit_usage(self, usage: Callable[[], Mapping[tuple[str, str], float]]) -> None:
+        """Export what the limits on the number of VMs count, by namespace and account."""
+        words = "GpuVMs that count towards a limit on their number."
+        self.registry.register(collectors.Counts("gpucloud_vm_limit_usage", words, ("namespace", "account"), usage))
+
     def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
         """Export the number of actions that --observe-only withholds, by kind and action."""
         words = "Actions that --observe-only withholds now."
