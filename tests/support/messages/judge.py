@@ -31,7 +31,7 @@ _ALONE = re.compile(
     r"(?:wait|log in|(?:try|run|start|apply)(?: it| this)? again)\b.*|wait until .*|start|leave .* out", re.IGNORECASE
 )
 _VALUE = re.compile(
-    r"\{[^{}]*\}|'[^']+|https?://|\b[A-Z]{3,}\b|\bGpu[A-Z]\w+|(?<!\w)-[a-z]\b|\.[a-z]{3}\b|\w[=_]\w"
+    r"\{[^{}]*\}|'[^']+|https?://|\b[A-Z]{3,}\b|\bGpu[A-Z]\w+|(?<!\w)-[a-z]\b|\.[a-z]{3}\b|\w[=_]\w|\b\d+\b"
     r"|\b(?:for example|such as) \S"
 )
 _CLAUSE = re.compile(r"(?:[.:;,)?] |-- |→ |\b(?:or|and|then|to) )+")
@@ -44,7 +44,9 @@ _EXPECTED = re.compile(r"\b(expected|must|needs?|takes no|at most|too many|is mi
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _WAY_OUT = re.compile(r"\{(advice|command|do|instead|\w*way_out)\}", re.IGNORECASE)  # what a placeholder holds, by its name
 _APISERVER = re.compile(r"The apiserver says: .*$")
-_SENTENCE = re.compile(r"\{(suggestion|suggested|question|meant|early)\}")  # a sentence, or nothing
+# Placeholders of a sentence, or of nothing, and words of it, by which the messages that bring it are known: they judge it.
+SENTENCES = {"question": "Did you mean ", "early": ", but this began later."}
+_SENTENCE = re.compile(rf"\{{({'|'.join(SENTENCES)})\}}")
 _OTHERS = re.compile(r"\{(error|what|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
 _COMMAND = re.compile(r"`?kubectl (annotate|create|delete|describe|get|gpucloud) [^`]*?(`| -- |$)")
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")

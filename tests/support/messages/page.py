@@ -13,6 +13,7 @@ from support.messages.calls import accepted
 from support.messages.conditions import said
 from support.messages.placeholders import generic
 from support.messages.sources import DONE, EVENT, texts
+from support.messages.words import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +24,10 @@ Printed from the code and its tables of decisions by `make messages`; not to be 
 these tables brings is not here. A test judges each that reports no success: it says what is the case, and what to do or what
 happens next. What the reasons mean: [status.md](status.md). What to do, step by step:
 [troubleshooting.md](../how-to/troubleshooting.md)."""
-_FILLED_IN = "The messages of conditions and of an object's last Event. What stands in braces is filled in."
+_FILLED_IN = (
+    "The messages of conditions and of an object's last Event. What stands in braces is filled in; `{question}` asks whether "
+    "another name was meant, or is nothing."
+)
 _PARTS = (
     "What a message quotes of a reference, an account, a key, a cloud-init, a Secret or a kubeconfig. What stands in braces is "
     "filled in."
@@ -35,7 +39,6 @@ _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they
 _COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= --(?: |$)|$)")
 _ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
 _QUOTED = r"`\g<0>`"
-_CONVERSION = re.compile(r"\{(\w+)!r\}")  # in a text for ``str.format``
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
     "gpucloud": (
@@ -71,7 +74,7 @@ def page() -> str:
     for command, (folder, shown_by) in _PROGRAMS.items():
         parts += [f"### {command}", table(("Message",), _errors(folder, shown_by))]
     parts += ["## Lines of success", _DONE, table(("Message",), ((words,) for words in dict.fromkeys(_done())))]
-    return _CONVERSION.sub(r"'{\1}'", "\n\n".join(parts)) + "\n"
+    return in_words("\n\n".join(parts)) + "\n"
 
 
 def _events() -> Iterator[tuple[str, str]]:

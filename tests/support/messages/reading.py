@@ -7,11 +7,13 @@ What it cannot follow is an error: a message that nobody reads is judged by nobo
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from support.messages import program
+from support.messages.filled import FILTERS, HELPERS, QUESTION, QUOTES, SAME, function_name, placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +22,6 @@ if TYPE_CHECKING:
 
 LEAST_WORDS = 3  # of a part that is shown as it is; a shorter one is a placeholder with the name of what is filled in
 DEEPEST = 12
-_SAME = frozenset({"rstrip", "strip", "lstrip", "removesuffix", "removeprefix", "format", "format_map", "replace"})
-_QUOTES = frozenset({"clean", "one_line", "str", "printable"})  # what they are given is somebody else's, and shown as it is
-_FILTERS = frozenset({"redact", "paste", "mention"})  # what they are given is ours, and shown as it is but for secrets
-# Functions that help a message, and whose own texts say nothing in place of it: placeholders with a short name.
-_HELPERS = frozenset({"suggestion", "question", "few", "listed", "either", "quoted", "bracketed", "plural", "ago"})
 _OWN_WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
@@ -103,40 +100,35 @@ def _filling(node: ast.expr, frame: Frame) -> list[str]:
             return [text for value in values for text in _filling(value, frame)]
         case ast.Constant(value=str() as words):
             return [words]
+    if _is_constant(node) and (number := _number(node, frame)):
+        return [number]
     try:
         texts = list(dict.fromkeys(_raw(node, frame)))
     except UnreadableError:
         texts = []
+    if QUESTION in texts and not any(text.replace(QUESTION, "").strip() for text in texts):
+        return [QUESTION]
     words = [re.sub(r"\{[^{}]*\}", "", " ".join(text.split())) for text in texts]
     clauses = any(len(_OWN_WORDS.findall(text)) >= LEAST_WORDS for text in words)
-    constant = isinstance(node, ast.Name) and node.id.isupper()
-    return texts if texts and (clauses or constant or isinstance(node, ast.JoinedStr)) else [placeholder(node)]
+    return texts if texts and (clauses or _is_constant(node) or isinstance(node, ast.JoinedStr)) else [placeholder(node)]
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return (node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")).isupper()
+
+
+def _number(node: ast.expr, frame: Frame) -> str:
+    """A constant of the module that is a number; empty for any other one."""
+    module = importlib.import_module(f"gpucloud.{frame.scope.module.place.removesuffix('.py').replace('/', '.')}")
+    value = getattr(module, ast.unparse(node), None)
+    return f"{value:g}" if isinstance(value, int | float) else ""
 
 
 def _raw(node: ast.expr, frame: Frame) -> list[str]:
-    name = _function_name(node)
-    if name in _HELPERS | _QUOTES:
+    name = function_name(node)
+    if name in HELPERS | QUOTES:
         raise UnreadableError(name)
     return read(node, frame)
-
-
-def _function_name(node: ast.expr) -> str:
-    return ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
-
-
-def placeholder(node: ast.expr) -> str:
-    """What stands for a value that is only known when the program runs: its last name in braces."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
-        return placeholder(node.func.value)
-    if _function_name(node) in _QUOTES | _FILTERS and node.args:
-        return placeholder(node.args[0])
-    match node:
-        case ast.Attribute(value=value, attr="__name__"):
-            return placeholder(value)
-        case ast.Subscript(slice=ast.Constant(value=str() as key)):
-            return f"{{{key}}}"
-    name = ast.unparse(node).split("(")[0].rpartition(".")[2].strip("'\"")
-    return f"{{{name[:30].strip('_') or '…'}}}"
 
 
 def _attribute(node: ast.Attribute, frame: Frame) -> list[str]:
@@ -264,6 +256,8 @@ def bound(call: ast.Call, scope: Scope) -> dict[str, ast.expr]:
 
 def _of_module(name: str, attribute: str, frame: Frame) -> list[str]:
     there = program.module_behind(name, frame.scope.module)
+    if there is None and (owner := program.defined(name, frame.scope.module)) is not None:  # of an enumeration
+        return [text for value in _assigned(attribute, owner) for text in read(value, frame.deeper(owner))]
     if there is None:
         raise UnreadableError(f"{name}.{attribute}")
     return _named(attribute, frame.deeper(program.scope_of(there.tree)))
@@ -286,16 +280,20 @@ def _of_table(table: ast.expr, frame: Frame, place: int | None = None) -> list[s
                     inner = frame.deeper(scope)
                     return [text for value in values for text in _of_table(value, inner, place)]
                 scope = scope.outer
+            dotted, elsewhere = frame.scope.module.imported.get(name, ("", ""))
+            there = program.module_named(dotted) if elsewhere else None
+            if there is not None:
+                return _of_table(ast.Name(elsewhere), frame.deeper(program.scope_of(there.tree)), place)
     raise UnreadableError(ast.unparse(table))
 
 
 def _called(call: ast.Call, frame: Frame) -> list[str]:
-    name = _function_name(call)
-    if name in _QUOTES and call.args:
+    name = function_name(call)
+    if name in QUOTES and call.args:
         return [placeholder(call.args[0])]
-    if name in _HELPERS:
+    if name in HELPERS:
         return [placeholder(call)]
-    if name in _FILTERS:
+    if name in FILTERS:
         return read(call.args[0], frame)
     found = _of_builtin(call, frame)
     return found if found is not None else _returned(call, frame)
@@ -304,7 +302,7 @@ def _called(call: ast.Call, frame: Frame) -> list[str]:
 def _of_builtin(call: ast.Call, frame: Frame) -> list[str] | None:
     """What a method of a text or a dictionary gives, or ``next``; None for any other function."""
     match call.func:
-        case ast.Attribute(value=receiver, attr=name) if name in _SAME:
+        case ast.Attribute(value=receiver, attr=name) if name in SAME:
             return read(receiver, frame)
         case ast.Attribute(value=ast.Constant(value=str() as between), attr="join"):
             return _joined(between, call.args[0], frame)

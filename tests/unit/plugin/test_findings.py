@@ -293,7 +293,7 @@ def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice
     ("name", "effect"),
     [
         ("buy-anway", "orders a VM, which is billed"),
-        ("accept-absense", "may be ordered anew and billed"),
+        ("accept-absense", "may be ordered again and billed"),
         ("brake-release-at", "destroy VMs and their data"),
         ("provision-requested-at", "its data is destroyed"),
         ("reboot-requested", "the host is rebooted"),

@@ -3,10 +3,10 @@
 from gpucloud.kinds.meta import Annotation
 
 EFFECTS = {
-    Annotation.ACCEPT_ABSENCE: "With it what the cloud does not list counts as gone, and may be ordered anew and billed.",
+    Annotation.ACCEPT_ABSENCE: "With it what the cloud does not list counts as gone, and may be ordered again and billed.",
     Annotation.BRAKE_RELEASED_AT: "With it held deletions destroy VMs and their data.",
     Annotation.BUY_ANYWAY: "With it the operator orders a VM, which is billed, although one may exist.",
     Annotation.REBOOT_REQUESTED_AT: "With it the host is rebooted.",
-    Annotation.REPROVISION_REQUESTED_AT: "With it the host is installed anew, and its data is destroyed.",
+    Annotation.REPROVISION_REQUESTED_AT: "With it the host is installed again, and its data is destroyed.",
     Annotation.RESTART_REQUESTED_AT: "With it the VM is restarted.",
 }
