@@ -112,7 +112,7 @@ TAKEN = {
     "a VM's name that another object has": (
         gpuvm("second", vmName="shared"),
         "False/Conflict",
-        ("'shared' is already used by GpuVM 'first'", "choose another spec.vmName", "kubectl delete gpuvm first"),
+        ("'shared' is already used by GpuVM 'first'", "Choose another spec.vmName", "kubectl delete gvm/second"),
     ),
     "a VM's name that somebody else's VM has": (
         gpuvm("stranger", vmName="theirs"),

@@ -87,7 +87,7 @@ ROWS = {
         says=(
             "GpuVpc 'net' is being deleted and waits until this object is gone, too: nothing is created with it.",
             "Delete this object, too, and",
-            "kubectl delete gpuvm train --namespace=team",
+            "kubectl delete gvm/train --namespace=team",
         ),
     ),
     "nothing is bought from a snapshot that is going, and does not wait for that": Row(
@@ -96,7 +96,7 @@ ROWS = {
         Reason.DEPENDENCY_NOT_READY,
         says=(
             "GpuSnapshot 'base' is being deleted: nothing is created with it. Delete this object, and create both again later",
-            "kubectl delete gpuvm train --namespace=team",
+            "kubectl delete gvm/train --namespace=team",
         ),
     ),
     "the first that is not ready is named": Row(

@@ -45,8 +45,8 @@ ROWS = {
         progress="Stalled",
         says=(
             (
-                "is already used by a GpuVpc in another namespace. Delete this object (destroys nothing) and name it in "
-                "spec.vpc of VMs, choose another spec.name, or delete that object and its VPC."
+                "is already used by a GpuVpc in another namespace. Name the VPC in spec.vpc of VMs, choose another spec.name "
+                "for a new object, or delete that object and so destroy its VPC. To delete this one (destroys nothing): kubectl"
             ),
         ),
     ),

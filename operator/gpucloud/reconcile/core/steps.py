@@ -21,7 +21,7 @@ from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.plugin_command import plugin_command
+from gpucloud.reconcile.plugin_command import delete_command, plugin_command
 from gpucloud.reconcile.text import followed, misnamed, sentence
 from gpucloud.spelling import question
 
@@ -83,24 +83,22 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    ways = [*filter(None, (f.subject.sharing,)), f"choose another {f.subject.name_field}"]
+    ways = [*filter(None, (f.subject.sharing,)), f"choose another {f.subject.name_field} for a new object"]
     ways += [_freed(f, f.owner)] if _waits_for_name(f) else []
     instead = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
     words = (
-        f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. Delete this "
-        f"object (destroys nothing) and {instead}"
+        f"The {f.subject.noun} name {f.identity.name!r} is already used by {f.owner.named_in(f.meta.namespace)}. "
+        f"{instead[0].upper()}{instead[1:]}. To delete this one (destroys nothing): "
+        f"{delete_command(f.subject.kind, f.meta.namespace, f.meta.name)}"
     )
-    return plan_status(f, stalled(Reason.CONFLICT, sentence(words)))
+    return plan_status(f, stalled(Reason.CONFLICT, words))
 
 
 def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
-    """Return how to free the name, as the end of a sentence. An object of another namespace may not be the reader's."""
-    if owner.namespace != f.meta.namespace:
-        return f"delete that object and its {f.subject.noun}"
-    delete = f"kubectl delete {owner.kind.lower()} {owner.name} --namespace={owner.namespace}"
+    """Return how to free the name, as a clause. The command is not given: pasted, it would destroy what somebody uses."""
     if owner.keeps:
-        return f"free the name (this keeps its {f.subject.noun}: destroy that, too): {delete}"
-    return f"free the name (destroys its {f.subject.noun}): {delete}"
+        return f"delete that object and, as it keeps its {f.subject.noun}, destroy that, too"
+    return f"delete that object and so destroy its {f.subject.noun}"
 
 
 def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
@@ -314,7 +312,7 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
         case Readiness.DELETING if need.detail:
             words = f"{need.name} is being deleted: nothing is created with it.{detail}"
         case Readiness.DELETING:
-            delete = f"kubectl delete {f.subject.kind.lower()} {f.meta.name} --namespace={f.meta.namespace}"
+            delete = delete_command(f.subject.kind, f.meta.namespace, f.meta.name)
             waits = " and waits until this object is gone, too" if need.account or need.held else ""
             words = f"{need.name} is being deleted{waits}: nothing is created with it. Delete this object"
             words += f"{', too,' if waits else ','} and create both again later: {delete}"

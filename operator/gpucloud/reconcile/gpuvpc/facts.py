@@ -28,7 +28,7 @@ SUBJECT = Subject(
     conflict_advice="",
     without_adoption=" and name the VPC in spec.vpc of a GpuVM",
     name_field="spec.name",
-    sharing="name it in spec.vpc of VMs",
+    sharing="name the VPC in spec.vpc of VMs",
     billed=False,
     markable=False,
 )
