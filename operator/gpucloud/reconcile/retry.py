@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 FAILURES_BEFORE_STALLED = 5  # failures in a row of an unclear kind before a person must act
 LONGEST_DELAY = 300.0  # seconds
-CORRECT = "Delete this object and create it again, corrected"
+CORRECT = "Delete this object{does} and create it again, corrected"
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation.
 
-    ``advice`` is a sentence without its end, empty for a refused credential: only its account tells what to replace.
+    ``advice`` is a sentence without its end, in which ``{does}`` is what a deletion does; empty for a refused credential: only its
+    account tells what to replace.
     ``retried`` says what the operator does by itself, where it repeats the call; ``often`` how often it failed, after "failed".
     """
 
@@ -44,7 +45,7 @@ _POLICIES: dict[ErrorKind, RetryPolicy] = {
         Reason.NOT_FOUND,
         60,
         True,
-        "Create what is missing, or delete this object and create it again, corrected",
+        "Create what is missing, or delete this object{does} and create it again, corrected",
         "the operator tries again every few minutes",
     ),
     ErrorKind.REDIRECTED: RetryPolicy(
@@ -99,15 +100,19 @@ def policy(attempt: Attempt) -> RetryPolicy:
     return found
 
 
-def advice(attempt: Attempt, account: AccountFacts, namespace: str, *, repeated: bool = True, brief: bool = False) -> str:
+def advice(
+    attempt: Attempt, account: AccountFacts, namespace: str, *, repeated: bool = True, brief: bool = False, does: str = ""
+) -> str:
     """Return what to do about the attempt's last refusal, as sentences. ``account`` is the one whose credential was used.
 
     ``repeated``: the operator sends the call again by itself. ``brief``: not how soon another credential takes effect.
+    ``does``: what a deletion of the object does to what may be in the cloud, in brackets after a space.
     """
     found = policy(attempt)
     if not found.advice:
         return credential.renew(account, namespace, brief=brief)
-    return f"{found.advice}; {found.retried}." if repeated and found.retried else f"{found.advice}."
+    words = found.advice.format(does=does)
+    return f"{words}; {found.retried}." if repeated and found.retried else f"{words}."
 
 
 def is_final(verb: Verb, refusal: Refusal | None) -> bool:

@@ -67,6 +67,14 @@ class HasObservation(Protocol):
     def seen(self) -> bool:
         """Whether a listing has ever shown the resource."""
 
+    @property
+    def may_exist(self) -> bool:
+        """Whether something of the object's may be in the cloud."""
+
+    @property
+    def deletion_does(self) -> str:
+        """What the object's deletion does to it, in brackets after a space."""
+
 
 def stands_until(f: HasObservation, found: Unknown) -> float:
     """Return the mono time until which the last verdict stands."""
@@ -128,14 +136,16 @@ def _is_nameless(f: HasObservation, found: Unknown) -> bool:
 
 def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     cluster, known = f.identity.cluster, f.account.clusters
-    named = f"Known clusters: {', '.join(known[:20])}"
     same = next((name for name in known if same_cluster(name, cluster)), None)
+    refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
+    if f.may_exist:
+        return _rejected_for_now(f, noun, refused if same is not None or not known else "", detail)
+    named = f"Known clusters: {', '.join(known[:20])}"
     if known and same is None:
         return (
             f"Unknown cluster {cluster!r}{detail}.{suggestion(cluster, known)} {named}. Delete this object, and create it "
             "again with one of them in spec.cluster."
         )
-    refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if same is not None and cluster not in known:
         return (
             f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. The "
@@ -145,3 +155,11 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
         f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "
         "trying."
     )
+
+
+def _rejected_for_now(f: HasObservation, noun: str, refused: str, detail: str) -> str:
+    """Return that a place cannot be looked at which the cloud knew before: no mistake of the spec, so nothing to correct."""
+    lacks = refused or f"The cloud lists no cluster {f.identity.cluster!r} now{detail}."
+    there = f"This {noun} was last seen there" if f.seen else f"This {noun} may have been made there"
+    destroys = f" Do not delete this object: that destroys the {noun}." if "destroys" in f.deletion_does else ""
+    return f"{lacks} {there}. Nothing is done meanwhile. Ask the cloud's support.{destroys}"

@@ -106,6 +106,35 @@ ROWS = {
         progress="Stalled",
         says="The cloud refuses to list VMs in cluster 'Msc1' (\"closed\"). If spec.cluster is wrong,",
     ),
+    "a cluster that is not listed any more, of a VM that was seen there": Row(
+        "its place was right: who deletes the object destroys the VM as soon as the cluster is listed again",
+        {
+            "found": Unknown(NOW - 1000, UnknownReason.REJECTED, "no such cluster"),
+            "status": a_status("Running", ready="True", order=an_order(NAME, OrderState.SEEN)),
+            "account": AccountFacts("default", clusters=("Hou1",)),
+        },
+        Reason.INVALID_SPEC,
+        "Unknown",
+        "Stalled",
+        says=(
+            "The cloud lists no cluster 'Msc1' now (\"no such cluster\"). This VM was last seen there. Nothing is done "
+            "meanwhile. Ask the cloud's support. Do not delete this object: that destroys the VM."
+        ),
+    ),
+    "a cluster that refuses its listing, of a VM that may have been made there": Row(
+        "the order may have been carried out",
+        {
+            "found": Unknown(NOW - 1000, UnknownReason.REJECTED, "closed"),
+            "status": a_status(order=an_order(NAME, OrderState.UNCLEAR)),
+            "account": AccountFacts("default", clusters=("Hou1", "mSC1")),
+        },
+        Reason.INVALID_SPEC,
+        progress="Stalled",
+        says=(
+            "The cloud refuses to list VMs in cluster 'Msc1' (\"closed\"). This VM may have been made there. Nothing is done "
+            "meanwhile. Ask the cloud's support. Do not delete this object: that destroys the VM."
+        ),
+    ),
     # --- ownership
     "a taken name with an order for another name is a conflict": Row(
         "an edited status proves nothing",

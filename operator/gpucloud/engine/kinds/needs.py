@@ -46,7 +46,7 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         cluster = vpc.spec.cluster if vpc is not None and vpc.spec is not None else None
         missing = _missing(gpuvpc.KIND, spec.vpc_ref.name, "spec.vpcRef", objects.vpcs.names(namespace))
         moved = _moved(vm, vpc) or _other_endpoint(objects, vm, vpc, missing.name)
-        yield moved or _other_cluster(missing, cluster, spec.cluster, vm) or _need(missing, vpc, account)
+        yield moved or _other_cluster(missing, cluster, spec.cluster, vm) or _need(missing, vpc, account, vm)
     else:
         yield from _leaving_vpc(objects, vm, spec)
     if spec.image is not None and spec.image.snapshot_ref is not None:
@@ -55,7 +55,7 @@ def needs_of_vm(objects: Listers, vm: Vm, spec: GpuVMSpec, account: ResolvedAcco
         missing = _missing(gpusnapshot.KIND, spec.image.snapshot_ref.name, "spec.image.snapshotRef", known)
         elsewhere = _other_endpoint(objects, vm, snapshot, missing.name)
         apart = _other_cluster(missing, _cluster(snapshot), spec.cluster, vm)
-        found = elsewhere or apart or _need(missing, snapshot, account)
+        found = elsewhere or apart or _need(missing, snapshot, account, vm)
         nameless = objects.snapshot_for(vm, spec) is None and _was_taken(found, snapshot)
         yield _nameless(vm, snapshot, found.name) if nameless else found  # no VM is made from anything else
     yield from sharing.snapshot_by_name(objects, vm, spec, account)
@@ -158,7 +158,7 @@ def _other_cluster(needed: Dependency, cluster: str | None, wanted: str, vm: Vm)
     return Dependency(needed.name, Readiness.UNUSABLE, words)
 
 
-def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: ResolvedAccount) -> Dependency:
+def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: ResolvedAccount, vm: Vm) -> Dependency:
     name = missing.name
     if needed is None:
         return missing
@@ -166,6 +166,8 @@ def _need(missing: Dependency, needed: CachedObject[Any, Any] | None, account: R
     if theirs is not None and account.facts.tenants and theirs not in account.facts.tenants:
         what = f"It is of tenant {theirs!r}, and account {account.facts.name!r} is not"
         words = f"{what}. {_ANEW} with an account of that tenant in spec.accountRef."
+        if orders.may_exist(vm.order):  # a deletion would destroy the VM
+            words = f"{what}. Give {name} an account of this object's tenant."
         return Dependency(name, Readiness.UNUSABLE, words)
     if needed.meta.deleting:
         return Dependency(name, Readiness.DELETING, held=isinstance(needed.spec, gpuvpc.GpuVpcSpec))

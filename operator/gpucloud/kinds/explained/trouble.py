@@ -13,7 +13,8 @@ TROUBLE = (
         "the object would be (an unknown cluster); or the spec names another cluster, name or VPC than the one that "
         "was ordered. Or a cluster in spec.placement.alternatives does not exist.",
         "Correct the fields that the message names, or set them back; to change an immutable field, delete the object"
-        " and create it again.",
+        " and create it again, which destroys what was made for it, unless `spec.deletion.policy` is `Retain`. If the "
+        "cloud only fails to list the cluster for a while, wait, or ask its support: do not delete the object.",
     ),
     Row(
         Reason.INVALID_SSH_KEYS,
@@ -76,20 +77,22 @@ TROUBLE = (
         Reason.CREATE_FAILED,
         "Ready False + Stalled",
         "The cloud reports CREATE_FAILED. It may still be billed, and the operator does not destroy it.",
-        "Look at the boot log (`kubectl gpucloud logs NAME`), ask the cloud's support, or delete the object.",
+        "Look at the boot log (`kubectl gpucloud logs NAME`), ask the cloud's support, or delete the object, which "
+        "destroys the VM.",
     ),
     Row(
         Reason.VM_FAILED,
         "Ready False + Stalled",
         "The cloud reports FAILED. The VM may still be billed. It is destroyed only where `spec.onLoss` is "
         "`Recreate`, or when the object is deleted.",
-        "Look at the boot log (`kubectl gpucloud logs NAME`), ask the cloud's support, or delete the object.",
+        "Look at the boot log (`kubectl gpucloud logs NAME`), ask the cloud's support, or delete the object, which "
+        "destroys the VM.",
     ),
     Row(
         Reason.ADMIN_WAIT,
         "Ready False + Stalled",
         "The cloud reports ADMIN_WAIT: its people must act.",
-        "Ask the cloud's support, or delete the object.",
+        "Ask the cloud's support, or delete the object, which destroys the VM.",
     ),
     Row(
         Reason.ORDER_OVERDUE,

@@ -216,7 +216,8 @@ def unproven_tenant(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
         put = "Ask the administrator for a key of that tenant"
     verdict = stalled(
         Reason.TENANT_MISMATCH,
-        f"Nothing is ordered: {shown}. {put}, or delete this object and apply it again to use the present key.",
+        f"Nothing is ordered: {shown}. {put}, or delete this object{f.deletion_does} and apply it again to use the present "
+        "key.",
     )
     return plan_status(f, verdict)
 

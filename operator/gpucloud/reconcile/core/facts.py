@@ -319,6 +319,20 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return order.origin is Origin.CREATED or self.adoption is not Adoption.NEVER or not self.chosen_name
 
     @property
+    def may_exist(self) -> bool:
+        """Whether something of this object may be in the cloud: it was seen or ordered, or a lost status may have said so."""
+        return self.seen or orders.may_exist(self.order) or self.account_undecided
+
+    @property
+    def deletion_does(self) -> str:
+        """What this object's deletion does to what may be in the cloud, in brackets after a space; empty if nothing is."""
+        if not self.may_exist:
+            return ""
+        if self.policy is DeletionPolicy.RETAIN:
+            return f" (the {self.subject.noun} stays{', billed' if self.subject.billed else ''})"
+        return f" (that destroys {f'the {self.subject.noun}' if self.seen else f'a {self.subject.noun} made for it'})"
+
+    @property
     def asked(self) -> Asked:
         """The last request of a person. An empty annotation requests nothing: no status could record that it was answered."""
         return Asked(self.meta.generation, self.meta.annotations.get(Annotation.RECONCILE_REQUESTED_AT) or None)

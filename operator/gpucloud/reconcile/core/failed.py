@@ -28,7 +28,7 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
     policy = retry.policy(attempt)
     words = attempt.refusal.message
     misnamed = f.corrections(words) if attempt.verb in CREATES and attempt.refusal.kind in _MAY_BE_MISNAMED else ""
-    advice = retry.advice(attempt, f.account, f.meta.namespace, brief=attempt.verb in DESTROYS)
+    advice = retry.advice(attempt, f.account, f.meta.namespace, brief=attempt.verb in DESTROYS, does=f.deletion_does)
     if retry.is_final(attempt.verb, attempt.refusal):
         advice = correct_or_try_again(f)
     message = f"{attempt.verb} failed{policy.often}: {quoted(words, attempt.refusal.kind)}.{misnamed} {advice}"
@@ -38,7 +38,7 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
     this = (f.subject.kind, f.meta.namespace, f.meta.name)
-    correction = f.correction or f"{retry.CORRECT}: {delete_command(*this)} --"
+    correction = f.correction or f"{retry.CORRECT.format(does=f.deletion_does)}: {delete_command(*this)} --"
     again = plugin_command("retry", *this)
     return f"{correction} The same order fails again unless the cloud has changed; to try it again: {again}"
 

@@ -314,7 +314,7 @@ def _waiting(f: CloudFacts[Any, Any, Any], need: Dependency) -> Verdict:
         case Readiness.DELETING:
             delete = delete_command(f.subject.kind, f.meta.namespace, f.meta.name)
             waits = " and waits until this object is gone, too" if need.account or need.held else ""
-            words = f"{need.name} is being deleted{waits}: nothing is created with it. Delete this object"
+            words = f"{need.name} is being deleted{waits}: nothing is created with it. Delete this object{f.deletion_does}"
             words += f"{', too,' if waits else ','} and create both again later: {delete}"
         case Readiness.NAMELESS:
             words = f"Waiting for the name of {need.name} in the cloud: its status lost the record of its order.{detail}"

@@ -84,6 +84,16 @@ class HostFacts:
         return self.status.host_id is not None
 
     @property
+    def may_exist(self) -> bool:
+        """As ``seen``: a host is never ordered."""
+        return self.seen
+
+    @property
+    def deletion_does(self) -> str:
+        """That this object's deletion leaves the host as it is, in brackets after a space."""
+        return " (the host stays)"
+
+    @property
     def fresh_from(self) -> float:
         """The mono time before which a listing began too early to act on it."""
         return self.now.mono - FRESH_INTERVALS * self.limits.pending_interval - self.listing_pace.shorter

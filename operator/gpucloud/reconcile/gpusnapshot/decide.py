@@ -101,8 +101,8 @@ def source_missing(f: SnapshotFacts) -> Plan[GpuSnapshotStatus] | None:
     name = f.source.name
     if isinstance(seen, Absent):
         words = (
-            f"There is no VM {name!r} in {f.place} to take a snapshot of. The snapshot is taken as soon as there is one. If "
-            "the name is wrong, delete this object and create it again."
+            f"There is no VM {name!r} in {f.place} to take a snapshot of. It is taken when there is one. If the "
+            f"name is wrong, delete this object{f.deletion_does} and create it again."
         )
         return plan_status(f, stalled(Reason.SOURCE_NOT_FOUND, words))
     if seen.duplicate_records:

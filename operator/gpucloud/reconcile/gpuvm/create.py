@@ -194,7 +194,7 @@ def beyond_quota(
     price, recorded = dollars(price_per_hour), dollars(f.status.price_per_hour)
     if not usage or (holds_place and (price is None or (recorded is not None and price <= recorded))):
         return None
-    words, setting = _too_much(usage, price, replaces=replaces), quota.needs_price(usage)
+    words, setting = _too_much(f, usage, price, replaces=replaces), quota.needs_price(usage)
     if words is None and setting is not None and price is None:
         if f.now.mono < f.history.first_seen + PRICE_SECONDS:
             return Plan(requeue_at=f.now.mono + 1.0, pending=True)
@@ -205,11 +205,11 @@ def beyond_quota(
     return plan_status(f, stalled(Reason.LIMIT_REACHED, words), requeue_at=_backing_off(f, ROOM_RETRY_SECONDS))
 
 
-def _too_much(usage: tuple[Usage, ...], price: Decimal | None, *, replaces: bool) -> str | None:
+def _too_much(f: VmFacts, usage: tuple[Usage, ...], price: Decimal | None, *, replaces: bool) -> str | None:
     """Return which limit is exceeded, and what to do about it; None if the VM fits."""
     alone = quota.too_dear(usage, price, "The new VM" if replaces else "This VM")
     if alone is not None:
-        cheaper = "Delete this object and create it again with a cheaper configuration"
+        cheaper = f"Delete this object{f.deletion_does} and create it again with a cheaper configuration"
         return f"{alone} {_PUT_BACK if replaces else cheaper}, or ask the administrator for a higher limit."
     words = quota.exceeded(usage, price)
     return None if words is None else f"{words} Delete a GpuVM, or ask the administrator for a higher limit."

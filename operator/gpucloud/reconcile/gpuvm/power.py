@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.kinds.common import DeletionPolicy
 from gpucloud.kinds.gpuvm import Cause, Operation, Outcome, PowerState, PowerVerb
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.kinds.recreation import OnLoss
@@ -339,12 +338,11 @@ def _way_on(f: VmFacts, record: VmRecord) -> str:
     if replaceable and f.replaces_failed:
         return "If it stays so, it is destroyed and recreated. To keep it, set spec.onLoss: Fail."
     placed = placed_message(f.order)
-    destroys = "" if f.policy is DeletionPolicy.RETAIN else " (that destroys the VM)"
     if replaceable and placed is not None:
-        return f"{placed}, so it is not recreated. Delete this object{destroys} and apply it again."
+        return f"{placed}, so it is not recreated. Ask the cloud's support, or delete this object{f.deletion_does}."
     if replaceable:
         return "To have it recreated, set spec.powerState: Running, deletion.policy: Delete and deletion.finalSnapshot: None."
     return (
-        f"Ask the cloud's support, delete this object{destroys}, or read the boot log: "
+        f"Ask the cloud's support, delete this object{f.deletion_does}, or read the boot log: "
         f"kubectl gpucloud logs {f.meta.name} -n {f.meta.namespace}"
     )

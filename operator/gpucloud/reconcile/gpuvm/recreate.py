@@ -58,7 +58,8 @@ def failed(f: VmFacts) -> Plan[GpuVMStatus] | None:
         words = f"{what} It is destroyed for a new one as soon as {listed(f.dependents)} is taken."
         said = stalled(FAILURES[reported_state(vm.record)], f"{words} To keep it, set spec.onLoss: Fail.")
         return plan_status(f, said, requeue_at=f.now.mono + RECHECK_SECONDS)
-    return limited(f, what) or held_by_guard(f) or destroy(f, vm, _being_destroyed(f))
+    sooner = "To destroy it now, delete this object; apply it again."
+    return limited(f, what, "The next comes", sooner) or held_by_guard(f) or destroy(f, vm, _being_destroyed(f))
 
 
 def _failed_for(f: VmFacts) -> float:

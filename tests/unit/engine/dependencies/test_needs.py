@@ -166,6 +166,16 @@ async def test_the_snapshot_that_a_vm_is_made_from(reconcilers, golden, readines
     assert found.readiness is readiness
 
 
+async def test_a_vm_that_may_stand_is_not_given_up_for_a_snapshot_of_another_tenant(reconcilers):
+    """It may be replaced for an edit: who deletes the object destroys the VM."""
+    reconcilers.session.learned.tenants = frozenset({"acme"})
+    reconcilers.put("GpuSnapshot", "golden", status=COMPLETED | {"tenancy": "other"})
+    reconcilers.put("GpuVM", spec=FROM_SNAPSHOT, status=status("Creating", order=external_name("train", TAG, "u-train")))
+    (found,) = (await reconcilers.facts("GpuVM")).needs
+    assert found.detail.endswith("Give GpuSnapshot 'golden' an account of this object's tenant.")
+    assert "Delete" not in found.detail
+
+
 async def test_nothing_is_created_with_an_account_that_is_leaving(reconcilers):
     reconcilers.account(deleting=True)
     reconcilers.put("GpuVM", status=NOT_ORDERED)
