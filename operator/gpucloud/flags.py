@@ -251,7 +251,7 @@ def _given(given: Mapping[str, Any], environ: Mapping[str, str], known: Mapping[
     Raises:
         SettingsError: the file cannot be used, or the name of a variable is not in capitals.
     """
-    path = given.get("config") or environ.get(CONFIG) or ""
+    path = _config_file(given, environ)
     _check_spelling(environ)
     file = configfile.read(path, _FIELDS, next(iter(known.values())).command) if path else ConfigFile()
     return _Given(known, {name: given[name] for name in known if given.get(name) is not None}, environ, file)
@@ -264,6 +264,18 @@ def _load(model: type[M], source: type[BaseSettings], told: _Given, **more: Any)
         return model(**dict(source(_build_sources=_sources(source, {**told.flags, **more}, told.environ, by_file))))
     except ValidationError as error:
         raise SettingsError("; ".join(_text(item, told, model) for item in error.errors())) from None
+
+
+def _config_file(given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Return the path of the settings file, or empty text. An empty variable counts as absent, as each does; a flag does not.
+
+    Raises:
+        SettingsError: the flag names no file, as of a shell variable that is not set.
+    """
+    path = given.get("config")
+    if path is not None and not path.strip():
+        raise SettingsError("--config: no file is named; name one, or leave the flag out")
+    return path or environ.get(CONFIG) or ""
 
 
 def variables() -> frozenset[str]:

@@ -40,9 +40,9 @@ def _split(raw: Any) -> Any:
 
 
 def _split_names(raw: Any) -> Any:
-    """As ``_split``; text of blanks and commas names none, and is not taken for all."""
+    """As ``_split``; text of blanks and commas, or an empty list in a file, names none, and is not taken for all."""
     found = _split(raw)
-    if found == () and raw != ():
+    if found in ((), []) and raw != ():
         raise ValueError("no namespace is named; name one, or unset it for all")
     return found
 

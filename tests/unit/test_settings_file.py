@@ -21,6 +21,17 @@ def settings(*arguments, **environ):
     return load(vars(parser.parse_args(arguments)), OK | variables)
 
 
+@pytest.mark.parametrize("path", ["", " "])
+def test_a_flag_that_names_no_file_is_refused(path):
+    """As of a shell variable that is not set: the limits and the brake of the file would not hold."""
+    with pytest.raises(SettingsError, match="--config: no file is named; name one, or leave the flag out"):
+        settings("--config", path)
+
+
+def test_an_empty_variable_counts_as_absent():
+    assert settings(CONFIG="").workers == 50
+
+
 @pytest.fixture
 def config(tmp_path):
     def write(text):
@@ -97,6 +108,8 @@ def test_a_variable_names_the_settings_file(config):
         ("workers: 1\n? [a]\n: 2", "line 2: there is no setting"),
         ("installTag: [abc]", "line 1: installTag: expected text"),
         ('namespace: ""', "line 1: namespace: no namespace is named; name one, or unset it for all"),
+        ("namespace: []", "line 1: namespace: no namespace is named; name one, or unset it for all"),
+        ("ownAccountNamespace: []", "line 1: ownAccountNamespace: no namespace is named; name one, or unset it for all"),
         ("namespace: [Team]", "line 1: namespace: expected lower-case letters"),
         ("namespace: {a: b}", "line 1: namespace: expected a list, as \\[a, b\\]"),
         ("observeOnly: []", "line 1: observeOnly: expected true or false"),
