@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import structlog
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -35,6 +37,9 @@ _TRACEPARENT = re.compile(
     r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})"
 )  # https://www.w3.org/TR/trace-context/
 _NANOSECONDS = 1_000_000_000
+CLOSE_SECONDS = 5.0
+
+log = structlog.get_logger()
 
 
 class _ChosenIds(RandomIdGenerator):
@@ -100,8 +105,15 @@ class OpenTelemetryTracer:
         span.end()
 
     def close(self) -> None:
-        """Send what is recorded, for some seconds at most."""
-        self._provider.shutdown()
+        """Send what is recorded, for ``CLOSE_SECONDS`` at most; the rest is dropped.
+
+        The SDK's own limit is 30 seconds, which a pod does not have: after them its thread is left to the end of the process.
+        """
+        closing = threading.Thread(target=self._provider.shutdown, name="traces-close", daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
+        if closing.is_alive():
+            log.warning("traces not sent", seconds=CLOSE_SECONDS, reason="the collector is away or slow: the rest is dropped")
 
     def _inside(self, edit: Edit) -> Context:
         """Return the context of spans below the root span. They are recorded if the root span is."""

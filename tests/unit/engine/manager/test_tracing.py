@@ -1,16 +1,20 @@
 """One trace an edit: its calls and statuses below one root span, which ends when the object is Ready or gone."""
 
 import asyncio
+import socket
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
+from structlog.testing import capture_logs
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
-from gpucloud.engine.telemetry.opentelemetry import OpenTelemetryTracer
+from gpucloud.engine.telemetry.opentelemetry import CLOSE_SECONDS, OpenTelemetryTracer
 from gpucloud.engine.telemetry.tracing import Edit
 from gpucloud.kinds.meta import Annotation
 from support.enginerig import OURS, OWN, vm
@@ -195,3 +199,27 @@ async def test_a_call_that_the_cloud_fails_is_an_error_without_a_secret(rig, spa
     assert (call.status.status_code, call.attributes["error.type"]) == (StatusCode.ERROR, kind), why
     assert call.status.description.startswith(says), why
     assert not [span.name for span in spans.get_finished_spans() if OWN in span.to_json()]
+
+
+@pytest.mark.parametrize("answers", ["refused", "silent"])
+@pytest.mark.parametrize("spans_left", [1, 2000])
+def test_the_end_does_not_wait_for_a_collector_that_is_away(monkeypatch, answers, spans_left):
+    """A pod has 45 seconds for its whole end, most of which its workers may need."""
+    monkeypatch.setattr("gpucloud.engine.telemetry.opentelemetry.CLOSE_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        if answers == "refused":
+            listening.close()
+        made = OpenTelemetryTracer("1.0")
+        for _ in range(spans_left):
+            made.status(EDIT, "Running", "words")
+        began = time.monotonic()
+        with capture_logs() as logged:
+            made.close()
+        assert time.monotonic() - began < 2.0
+    assert [entry["event"] for entry in logged] == ["traces not sent"]
+
+
+def test_the_guide_says_for_how_long_the_last_traces_are_sent():
+    guide = Path(__file__).parents[4] / "docs" / "how-to" / "run-the-operator.md"
+    assert f"sends what is left for {CLOSE_SECONDS:g} seconds at most" in guide.read_text()
