@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import urllib3
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
-from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader
 from kubernetes.stream import portforward
 
 from gpucloud.cli.plugin.errors import PluginError
@@ -103,10 +102,23 @@ def _not_forwarded(error: BaseException) -> RefusedError | ConnectionError:
 
 
 def _loader(at: At) -> KubeConfigLoader:
-    merged = KubeConfigMerger(os.pathsep.join(str(path) for path in kubeconfig.paths(at.kubeconfig)))
-    if merged.config is None:
-        raise ConfigException("there is none")
-    return KubeConfigLoader(config_dict=merged.config, config_base_path=None, active_context=at.context)
+    """Of what the small reader has read, so that there is one reading.
+
+    Of several files the library's own merging takes the last one's current-context, where kubectl takes the first one's: a
+    verb would change another cluster.
+    """
+    merged = kubeconfig.load(kubeconfig.paths(at.kubeconfig))
+    config = {section: _entries(section, getattr(merged, section)) for section in kubeconfig.SECTIONS}
+    return KubeConfigLoader(config_dict=config, config_base_path=None, active_context=at.context or merged.current)
+
+
+def _entries(section: str, found: Mapping[str, kubeconfig.Entry]) -> list[ConfigNode]:
+    """As the library's merging makes them: each with a path in the folder that its relative paths are meant from."""
+    inner = kubeconfig.INNER[section]
+    return [
+        ConfigNode(f"{section}[name={name}]", {"name": name, inner: dict(entry.value)}, str(entry.folder / "config"))
+        for name, entry in found.items()
+    ]
 
 
 def _impersonate(api: client.ApiClient, at: At) -> bool:
