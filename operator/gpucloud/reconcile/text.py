@@ -36,9 +36,10 @@ def abridged(name: str) -> str:
 def quoted(words: str, otherwise: str) -> str:
     """Return another system's words in quotes, as a part of a sentence; if it said nothing, ``otherwise``.
 
-    They hold no quote of the kind that they stand in, so that nobody takes a part of them for the operator's own words.
+    They hold no quote of the kind that they stand in, nor end in a backslash, which would make the one that ends them a part of
+    them: so nobody takes a part of them for the operator's own words.
     """
-    said = words.strip()[:MAX_QUOTED].rstrip(". ")
+    said = printable(words.strip(), MAX_QUOTED).rstrip(". \\")
     if "'" in said:
         said = said.replace('"', "'")
     mark = "'" if '"' in said else '"'

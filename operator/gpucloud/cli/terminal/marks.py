@@ -20,11 +20,13 @@ _MARKED = re.compile(f"[{ALONE}{WITHIN}]([^{END}]*){END}")
 # Commands that stand alone, joined as a shell joins them. One in quotes or brackets is a part of its sentence.
 _LINE = re.compile(rf"(?<!['\"(]){ALONE}[^{END}]*{END}(?:(?: \| | && ){ALONE}[^{END}]*{END})*")
 # In a message of the operator: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes.
-# What stands in quotes is a name or somebody else's words, and no command, whatever it says.
+# What stands in quotes is a name or somebody else's words, and no command, whatever it says: up to the quote that ends it,
+# which no backslash of ``repr`` stands before; or up to the end of a message that was cut.
 _IN_MESSAGE = re.compile(
-    r"""(?<![\w=])(?:"[^"]*"|'[^']*')(?!\w)|"""
+    r"""(?<!\w)(?:"(?:[^"\\]|\\.)*(?:"(?!\w)|\\?\Z)|'(?:[^'\\]|\\.)*(?:'(?!\w)|\\?\Z))|"""
     r"""(?P<alone>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))|"""
-    r"""(?P<within>(?<![\w-])kubectl gpucloud [a-z]+(?![\w-]))"""
+    r"""(?P<within>(?<![\w-])kubectl gpucloud [a-z]+(?![\w-]))""",
+    re.DOTALL,
 )
 
 
