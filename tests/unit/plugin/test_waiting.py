@@ -13,6 +13,7 @@ from gpucloud.cli.plugin.objects import KINDS, Key, target
 from gpucloud.cli.plugin.options import seconds
 from gpucloud.cli.plugin.standing import Standing, message, standing
 from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
+from gpucloud.kinds.meta import Annotation
 from support.pluginworld import a_body, a_thing, a_vm, an_account
 
 KEY = Key("team", "GpuVM", "train")
@@ -167,19 +168,35 @@ def test_a_new_object_is_said_to_wait_for_the_first_look():
 def test_a_restart_is_done_only_when_the_status_answers_it(how, answer, expected):
     """Ready alone is the state before the request."""
     item = a_vm("train", how, status={"lastHandledRestartAt": answer})
-    assert judge(KEY, item, Aim(Goal.READY, UIDS, Request("lastHandledRestartAt", "yes"))).outcome is expected
+    assert (
+        judge(KEY, item, Aim(Goal.READY, UIDS, Request("lastHandledRestartAt", "yes", Annotation.RESTART_REQUESTED_AT))).outcome
+        is expected
+    )
 
 
-@pytest.mark.parametrize(
-    ("answered", "expected"),
-    [("2026-01-01T00:00:09Z", MET), ("2026-01-01T00:00:05.5Z", MET), ("2026-01-01T00:00:01Z", PENDING), (None, PENDING)],
-    ids=["a later one", "a fraction later", "an earlier one", "none"],
-)
-def test_the_answer_to_a_later_request_ends_the_wait_for_one_that_it_overtook(answered, expected):
-    """A second restart within seconds left the wait for the first one hanging until its timeout."""
-    item = a_vm("train", status={"lastHandledRestartAt": answered})
-    request = Request("lastHandledRestartAt", "2026-01-01T00:00:05Z")
-    assert judge(KEY, item, Aim(Goal.READY, UIDS, request)).outcome is expected
+OURS, LATER, AHEAD = "2026-01-01T00:00:05Z", "2026-01-01T00:00:09Z", "2030-01-01T00:00:00Z"
+REQUESTS = [
+    (OURS, OURS, MET, "it is answered"),
+    (OURS, None, PENDING, "nothing is answered"),
+    (OURS, "2026-01-01T00:00:01Z", PENDING, "an earlier one is"),
+    (OURS, AHEAD, PENDING, "an earlier one of a clock that is ahead: it said ready, and failed, before anything had happened"),
+    (OURS, "by hand", PENDING, "an earlier one that is no time"),
+    (LATER, LATER, MET, "a second one overtook it: the wait for the first one hung until its timeout"),
+    (LATER, OURS, MET, "it is answered; the second one has a wait of its own"),
+    (LATER, AHEAD, PENDING, "neither of the two"),
+    ("2026-01-01T00:00:01Z", "2026-01-01T00:00:01Z", PENDING, "an earlier one that somebody has put back, such as GitOps"),
+    (None, AHEAD, PENDING, "withdrawn by somebody"),
+]
+
+
+@pytest.mark.parametrize(("asked", "answered", "expected", "why"), REQUESTS, ids=[row[-1] for row in REQUESTS])
+@pytest.mark.parametrize("ends_stalled", [False, True])
+def test_equality_decides_which_request_is_answered(asked, answered, expected, why, ends_stalled):
+    """The times are of several clocks, and only the operator knows what it took for new: any other value than the last."""
+    annotations = {} if asked is None else {"gpucloud.dev/restart-requested-at": asked}
+    item = a_vm("train", annotations=annotations, status={"lastHandledRestartAt": answered})
+    request = Request("lastHandledRestartAt", OURS, Annotation.RESTART_REQUESTED_AT, ends_stalled=ends_stalled)
+    assert judge(KEY, item, Aim(Goal.READY, UIDS, request)).outcome is expected, why
 
 
 @pytest.mark.parametrize(
@@ -193,7 +210,7 @@ def test_the_answer_to_a_later_request_ends_the_wait_for_one_that_it_overtook(an
 )
 def test_a_stalled_object_is_waited_for_after_a_retry(how, answer, expected, why):
     item = a_vm("train", how, status={"lastHandledReconcileAt": answer})
-    request = Request("lastHandledReconcileAt", "yes", ends_stalled=True)
+    request = Request("lastHandledReconcileAt", "yes", Annotation.RECONCILE_REQUESTED_AT, ends_stalled=True)
     assert judge(KEY, item, Aim(Goal.READY, UIDS, request)).outcome is expected, why
 
 

@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.reasons import OF_A_CREDENTIAL, OF_CONTENT, READY_AND_C
 from gpucloud.cli.plugin.standing import Standing, is_unread, message, reason, standing, unseen
 from gpucloud.cli.plugin.world import World
 from gpucloud.cli.terminal.marks import paste
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Request:
 
     field: str
     value: str
+    annotation: Annotation
     ends_stalled: bool = False  # what a Stalled object says before it has answered counts for nothing
 
 
@@ -145,11 +146,16 @@ def _awaiting(item: Thing, words: str) -> Verdict:
 
 
 def _is_open(request: Request, item: Thing, how: Standing) -> bool:
-    """Whether the request has no answer yet, while the object looks settled. That to a later request answers it, too."""
+    """Whether the request has no answer yet, while the object looks settled. That to a later request answers it, too.
+
+    A later time alone shows no later request: the last one may be of a clock that is ahead. A later one is in the annotation.
+    """
     settled = how is Standing.READY or (how is Standing.STALLED and request.ends_stalled)
-    answered, asked = moment(item.text(request.field)), moment(request.value)
-    overtaken = answered is not None and asked is not None and answered > asked
-    return settled and not overtaken and item.text(request.field) != request.value
+    answer = item.text(request.field)
+    answered, asked = moment(answer), moment(request.value)
+    later = answered is not None and asked is not None and answered > asked
+    overtaken = later and item.annotations.get(request.annotation) == answer
+    return settled and not overtaken and answer != request.value
 
 
 def _awaited(item: Thing) -> str:

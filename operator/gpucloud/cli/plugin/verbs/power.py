@@ -69,5 +69,5 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
     print(f"{item.key}: asked for a restart ({Annotation.RESTART_REQUESTED_AT}={asked})")
     if not wait_for_it:
         return ExitCode.OK
-    aim = Aim(Goal.READY, {item.key: item.uid}, request=Request("lastHandledRestartAt", asked))
+    aim = Aim(Goal.READY, {item.key: item.uid}, request=Request("lastHandledRestartAt", asked, Annotation.RESTART_REQUESTED_AT))
     return wait(reader(here, (item.key,)), aim, timeout)

@@ -82,7 +82,7 @@ def retry(at: At, *, objects: tuple[str, ...], wait_for_it: bool, timeout: float
     if not wait_for_it:
         return ExitCode.OK
     uids = {item.key: item.uid for item in things if standing(item) is not Standing.READY}
-    answer = Request("lastHandledReconcileAt", asked, ends_stalled=True)
+    answer = Request("lastHandledReconcileAt", asked, Annotation.RECONCILE_REQUESTED_AT, ends_stalled=True)
     return wait(reader(here, tuple(uids)), Aim(Goal.READY, uids, answer), timeout) if uids else ExitCode.OK
 
 
