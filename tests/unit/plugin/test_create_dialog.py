@@ -5,6 +5,7 @@ import io
 import pytest
 import yaml
 
+from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
 from gpucloud.engine.manager.reads import Offers
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
 
@@ -187,3 +188,51 @@ def test_an_answer_that_cannot_be_read_or_shown_is_asked_for_again(api, plugin, 
     ((_, body),) = api.changed("POST")
     assert (code, body["spec"]["vpcRef"]["name"]) == (0, "lab")
     assert "the answer has characters that cannot be read or shown: type it again." in err
+
+
+def a_place(pool, price, configuration=A100, cluster="Msc1"):
+    free = price != 0.5
+    return AvailabilityRecord(
+        configuration=configuration, cluster=cluster, rpool=pool, available=free, count=int(free), price=price
+    )
+
+
+UNKNOWN = "Its price is not known: "
+NO_POOL = f"{UNKNOWN}without --pool it is in the default pool, and the price depends on the pool "
+
+
+@pytest.mark.parametrize(
+    ("places", "words", "says", "why"),
+    [
+        ([a_place("on-demand", 2.05), a_place("own", 0.5)], (), f"{NO_POOL}(on-demand $2.05, own $0.50).", "it may be either"),
+        ([a_place("on-demand", 2.05), a_place("own", 0.5)], ("--pool", "own"), "It is billed $0.50 an hour.", "it is named"),
+        (
+            [a_place("on-demand", 2.05), a_place("own", 0.5)],
+            ("--pool", "on-demand"),
+            "It is billed $2.05 an hour.",
+            "this, too",
+        ),
+        ([a_place("on-demand", 2.05), a_place("own", 2.05)], (), "It is billed $2.05 an hour.", "one price in all pools"),
+        ([a_place("on-demand", 2.05)], (), "It is billed $2.05 an hour.", "one pool is all there is"),
+        ([a_place("on-demand", 2.05), a_place("own", 0.5, cluster="Hou1")], (), "It is billed $2.05 an hour.", "elsewhere"),
+        ([a_place("on-demand", 2.05), a_place("own", None)], (), f"{NO_POOL}(on-demand $2.05, own unknown).", "one is unknown"),
+        ([a_place("on-demand", None)], (), f"{UNKNOWN}no offer names it.", "no price at all"),
+    ],
+)
+def test_the_price_is_that_of_what_will_be_bought(asked, places, words, says, why):
+    """It named the cheapest pool's, and the cloud's default pool was bought."""
+    code, err = asked(places, words)
+    assert (code, f" in Msc1. {says}\n" in err) == (0, True), (why, err)
+
+
+@pytest.fixture
+def asked(home, plugin, person):
+    """A function from places and options to the exit code of a dialog, and what it said."""
+
+    def dialog(places, words):
+        home(Offers(configurations=(ConfigurationRecord(name=A100, price=None, gpus=1),), availability=tuple(places)))
+        person("train", "y")
+        code, _, err = plugin("create", "-c", A100, "--cluster", "Msc1", "--vpc-ref", "lab", *words)
+        return code, err
+
+    return dialog

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from gpucloud.cli.plugin.marks import pieces, read
-from gpucloud.cli.plugin.text import clean
+from gpucloud.cli.terminal.marks import pieces, read
+from gpucloud.cli.terminal.text import clean
 from gpucloud.reconcile.text import MAX_QUOTED, printable, quoted
 
 OURS = "kubectl gpucloud retry gvm/a --namespace=team"

@@ -50,9 +50,7 @@ def rest(wanted: NewVm, known: Known) -> NewVm:
 
 def is_confirmed(wanted: NewVm, known: Known) -> bool:
     """Whether to create it now; its manifest is printed otherwise."""
-    row = creating.row_of(wanted, known)
-    price = f" It is billed ${row['pricePerHour']} an hour." if row is not None and row["pricePerHour"] else ""
-    show.tell(f"GpuVM/{wanted.name}: {wanted.configuration} in {wanted.cluster}.{price}")
+    show.tell(f"GpuVM/{wanted.name}: {wanted.configuration} in {wanted.cluster}. {creating.price(wanted, known)}")
     return prompting.confirm("Create it now? With n its manifest is printed")
 
 

@@ -225,9 +225,18 @@ def _with_vpc(wanted: NewVm, known: Known) -> NewVm:
     return wanted
 
 
-def row_of(wanted: NewVm, known: Known) -> Row | None:
-    """The offer that it is; the pool that the cloud takes by itself is not known, so without one the first."""
-    return next((row for row in known.rows or () if _fits(wanted)(row)), None)
+def price(wanted: NewVm, known: Known) -> str:
+    """The sentence on what it will cost; that this is not known, where the pool is not, and pools differ in price.
+
+    Without a pool it is in the account's default pool, else in the cloud's, which no call tells.
+    """
+    prices = {str(row["resourcePool"]): row["pricePerHour"] for row in known.rows or () if _fits(wanted)(row)}
+    if not any(prices.values()):
+        return "Its price is not known: no offer names it."
+    if len(set(prices.values())) == 1:
+        return f"It is billed ${next(iter(prices.values()))} an hour."
+    each = ", ".join(f"{pool} ${cost}" if cost else f"{pool} unknown" for pool, cost in sorted(prices.items()))
+    return f"Its price is not known: without --pool it is in the default pool, and the price depends on the pool ({each})."
 
 
 def _fits(wanted: NewVm) -> Callable[[Row], bool]:
