@@ -30,6 +30,7 @@ def a_body(kind: str, name: str, how: str = "Ready", reason: str = "", **more: A
         "creationTimestamp": CREATED,
         "annotations": more.get("annotations", {}),
         "labels": more.get("labels", {}),
+        "finalizers": ["gpucloud.dev/finalizer"],
     }
     if how == "Deleting" or more.get("deleting"):
         meta["deletionTimestamp"] = more.get("deleting") or CREATED

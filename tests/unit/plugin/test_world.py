@@ -59,13 +59,19 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
         (
             (
                 a_vm("train", *BLOCKED, message="The VM is still needed by GpuSnapshot 'before': delete it, too."),
-                a_snapshot("before", "Working"),
+                a_snapshot("before", "Working", status={"order": {"state": "Accepted"}}),
             ),
             VM,
             (SNAPSHOT,),
             "a VM waits for a snapshot under way",
         ),
-        ((a_vm("train", *BLOCKED), a_snapshot()), VM, (), "but not for one that is taken"),
+        (
+            (a_vm("train", *BLOCKED), a_snapshot(status={"order": {"state": "Seen"}, "readyToUse": True})),
+            VM,
+            (),
+            "but not for one that is taken",
+        ),
+        ((a_vpc("lab", *BLOCKED), a_vm("other", spec=BY_NAME)), VPC, (), "a VM that was never ordered has nothing in the VPC"),
         ((an_account("default", *BLOCKED, **IN_USE_BY_VM), a_vm()), ACCOUNT, (VM,), "an account for its users"),
         (
             (
@@ -90,7 +96,7 @@ FROM_SNAPSHOT = {"cluster": "Msc1", "vpc": "acme", "image": {"snapshotRef": {"na
         (
             (
                 a_vpc("lab", *BLOCKED, message="The VPC is still needed by GpuSnapshot 'before': delete it, too."),
-                a_snapshot("before", status={"order": {"cluster": "Msc1", "vpc": "acme-lab"}}),
+                a_snapshot("before", status={"order": {"state": "Seen", "cluster": "Msc1", "vpc": "acme-lab"}}),
             ),
             VPC,
             (SNAPSHOT,),

@@ -14,6 +14,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds import names
+from gpucloud.kinds.meta import FINALIZER
 from gpucloud.kinds.names import ACCOUNT, HOST, SNAPSHOT, VM, VPC
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.spelling import suggestion
@@ -108,6 +109,7 @@ class Thing:
     spec: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     status: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     conditions: tuple[Condition, ...] = ()
+    is_held: bool = False  # by the operator's finalizer
 
     def condition(self, kind: str) -> Condition | None:
         """The condition of this type, if it stands."""
@@ -133,7 +135,7 @@ class Thing:
 def thing(kind: str, body: Mapping[str, Any]) -> Thing:
     """An object as the apiserver shows it; whatever has another form than expected is left out."""
     meta, status = _mapping(body.get("metadata")), _mapping(body.get("status"))
-    generation = meta.get("generation")
+    generation, finalizers = meta.get("generation"), meta.get("finalizers")
     return Thing(
         key=Key(str(meta.get("namespace", "")), kind, str(meta.get("name", ""))),
         uid=str(meta.get("uid", "")),
@@ -145,6 +147,7 @@ def thing(kind: str, body: Mapping[str, Any]) -> Thing:
         spec=_mapping(body.get("spec")),
         status=status,
         conditions=tuple(_conditions(status.get("conditions"))),
+        is_held=isinstance(finalizers, list) and FINALIZER in finalizers,
     )
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
 from gpucloud.cli.plugin.reasons import OF_MISSING_KEYS, SHARED_WITH_ACCOUNT, WAITS_FOR_ACCOUNT, WAITS_FOR_REFERENCES
 from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
-from gpucloud.kinds.meta import Reason
+from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.reconcile.price import FAILED
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# States of the order record, as ``reconcile/transitions.py`` and ``reconcile/order.py`` group them.
+LOST, OVERDUE = "Lost", "Overdue"
+BEING_MADE = frozenset({"Intended", "Accepted", "Unclear", OVERDUE})
+MAY_EXIST = BEING_MADE | {"Seen", "Destroying"}
 IN_A_VPC = frozenset({VM, SNAPSHOT})  # kinds whose resource is in a VPC, and blocks its deletion
 
 
@@ -168,12 +173,20 @@ class World:
         return tuple(other.key for other in self.things.values() if self._needs(other, item))
 
     def _needs(self, user: Thing, item: Thing) -> bool:
-        """Whether an object uses another one: its account and its VPC always, a source until what is made from it is Ready."""
+        """Whether an object blocks the deletion of another one, by the operator's rules (``engine/kinds/dependents.py``).
+
+        A VM or snapshot that another one names as the cloud does is not followed: that takes the installation's tag.
+        """
         if item.key.kind == ACCOUNT:
-            return self.account(user) == item.key
+            return user.is_held and self.account(user) == item.key
+        if user.key.namespace != item.key.namespace or user.key.kind not in IN_A_VPC:
+            return False
+        refers = item.key in self.references(user)
         if item.key.kind == VPC:
-            return user.key.kind in IN_A_VPC and (item.key in self.references(user) or self._is_vpc_of(item, user))
-        return item.key in self.references(user) and standing(user) is not Standing.READY
+            needs = refers and _order(item).get("state") != LOST
+            return user.is_held and (needs or _is_ordered_in(user, item))
+        is_final = item.uid != "" and user.annotations.get(FINAL_SNAPSHOT_OF) == item.uid  # the deletion itself has it taken
+        return refers and not is_final and _is_being_made(user, item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +244,43 @@ def causes(world: World) -> tuple[Cause, ...]:
         for key, keys in waiting.items()
     ]
     return tuple(sorted(found, key=lambda cause: (URGENCY[cause.standing], -len(cause.waiting), cause.key)))
+
+
+def _order(item: Thing) -> Mapping[str, Any]:
+    """The record of its order; nothing where it has none of its own, as after a restore from a backup."""
+    from gpucloud.reconcile.ownership import is_recorded_for  # noqa: PLC0415 - it loads hashlib, which costs 5 ms
+
+    order = item.status.get("order")
+    if not isinstance(order, dict):
+        return {}
+    return order if is_recorded_for(item.uid, str(order.get("name") or ""), str(order.get("id") or "")) else {}
+
+
+def _is_ordered_in(user: Thing, vpc: Thing) -> bool:
+    """Whether it has or may have a resource in a VPC. An unknown tenant counts as the same."""
+    order, tenants = _order(user), {item.text("tenancy") for item in (user, vpc)} - {""}
+    here = (str(vpc.spec.get("cluster", "")).casefold(), vpc.spec.get("name"))
+    there = (str(order.get("cluster", "")).casefold(), order.get("vpc"))
+    return _may_come(user, vpc) and here == there and len(tenants) < 2
+
+
+def _is_being_made(user: Thing, source: Thing) -> bool:
+    """Whether a VM or snapshot needs what it is made from: it is ordered and not finished, or nothing is known of it yet."""
+    if user.deleting is not None or (not _order(user) and user.observed < 0):
+        return user.deleting is None
+    if not user.is_held or not _may_come(user, source):
+        return False
+    if user.key.kind == SNAPSHOT:
+        finished = bool(user.status.get("readyToUse"))
+    else:
+        finished = user.status.get("settledGeneration") is not None or user.text("state").upper() in FAILED
+    return _order(user).get("state") in BEING_MADE or not finished
+
+
+def _may_come(user: Thing, needed: Thing) -> bool:
+    """Whether what was ordered for it exists or may yet come. An overdue order is not repeated with what is being deleted."""
+    state = _order(user).get("state")
+    return state in MAY_EXIST and not (state == OVERDUE and needed.deleting is not None)
 
 
 def _place(item: Thing) -> tuple[str, object]:
