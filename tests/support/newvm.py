@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
-from gpucloud.engine.manager.reads import Offers
+from gpucloud.engine.cloud.queries import Offers
 from support.pluginworld import a_body
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import yaml
 from gpucloud.cli.plugin import adopting, unowned
 from gpucloud.cli.plugin.verbs import adopt
 from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.manager.reads import ClusterRecords, Records
+from gpucloud.engine.cloud.queries import ClusterRecords, Records
 from gpucloud.kinds.gpuhost import GpuHostSpec
 from gpucloud.kinds.gpusnapshot import GpuSnapshotSpec
 from gpucloud.kinds.gpuvm import GpuVMSpec

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
-from gpucloud.engine.manager.reads import Offers
+from gpucloud.engine.cloud.queries import Offers
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
 
 

@@ -5,7 +5,7 @@ import pytest
 from gpucloud.cli.plugin import offering
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
-from gpucloud.engine.manager.reads import Offers
+from gpucloud.engine.cloud.queries import Offers
 from support.pluginworld import a_body
 
 

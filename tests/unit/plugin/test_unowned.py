@@ -6,7 +6,7 @@ from gpucloud.cli.plugin import unowned
 from gpucloud.cli.plugin.objects import thing
 from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.manager.reads import ClusterRecords, Records
+from gpucloud.engine.cloud.queries import ClusterRecords, Records
 from gpucloud.reconcile.naming import external_name
 from support.builders import KEY, TAG, UID
 from support.pluginworld import a_body

@@ -9,7 +9,7 @@ from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.objects import KINDS, Key, Thing
 from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import VmRecord
-from gpucloud.engine.manager.reads import ClusterRecords, Records
+from gpucloud.engine.cloud.queries import ClusterRecords, Records
 from gpucloud.reconcile.naming import external_name
 from support.builders import TAG, UID
 from support.fakeapiserver import PREFIX

@@ -22,7 +22,7 @@ from gpucloud.cli.plugin.kube.answers import document
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, VM
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.text import cause, clean
-from gpucloud.engine.manager import reads
+from gpucloud.engine.cloud import queries
 from gpucloud.reconcile.naming import same_cluster
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ class ConsoleSource:
         found = self._get(f"{KINDS[VM].plural}/{quote(vm.key.name)}/boot-log", {"limit": str(limit)})
         return str(found.get("bootLog", ""))
 
-    def offers(self, cluster: str) -> reads.Offers:
+    def offers(self, cluster: str) -> queries.Offers:
         """What can be bought with the account."""
-        return self._read(reads.Offers, "offers", {"cluster": cluster} if cluster else {})
+        return self._read(queries.Offers, "offers", {"cluster": cluster} if cluster else {})
 
     def vpcs(self, cluster: str) -> frozenset[str] | None:
         """The names of the VPCs in one cluster; None where the list may lack some. The console lists all records or none."""
@@ -67,9 +67,9 @@ class ConsoleSource:
         vpcs = [item.name for one in found.clusters if same_cluster(one.cluster, cluster) for item in one.vpcs]
         return None if found.failures else frozenset(name for name in vpcs if name)
 
-    def records(self, *, hosts: bool = False) -> reads.Records:
+    def records(self, *, hosts: bool = False) -> queries.Records:
         """All that the account sees. Hosts are None by an operator that is older than the plugin, and lists none."""
-        return self._read(reads.Records, "records", {reads.HOSTS: "true"} if hosts else {})
+        return self._read(queries.Records, "records", {queries.HOSTS: "true"} if hosts else {})
 
     def _read(self, model: type[A], what: str, query: dict[str, str]) -> A:
         place = f"{KINDS[ACCOUNT].plural}/{quote(self.account.key.name)}/{what}" if self.account is not None else what

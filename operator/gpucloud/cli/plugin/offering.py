@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gpucloud.engine.manager.reads import Offers
+    from gpucloud.engine.cloud.queries import Offers
 
 PUBLISHED = ("configuration", "cluster", "resourcePool", "gpus", "pricePerHour", "available")
 

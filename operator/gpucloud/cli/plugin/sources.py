@@ -16,9 +16,9 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.reader import CloudReader, open_reader
+from gpucloud.engine.cloud import queries
 from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
-from gpucloud.engine.manager import reads
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.settings import SettingsError
 
@@ -43,13 +43,13 @@ class Source(Protocol):
     def boot_log(self, vm: Thing, limit: int) -> str:
         """The boot log of a VM."""
 
-    def offers(self, cluster: str) -> reads.Offers:
+    def offers(self, cluster: str) -> queries.Offers:
         """What can be bought."""
 
     def vpcs(self, cluster: str) -> frozenset[str] | None:
         """The names of the VPCs in one cluster; None where the list may lack some."""
 
-    def records(self, *, hosts: bool = False) -> reads.Records:
+    def records(self, *, hosts: bool = False) -> queries.Records:
         """All that the account sees; bare metal hosts only where they are asked for."""
 
 
@@ -75,17 +75,17 @@ class Direct:
         record = self._ask(lambda client: client.get_boot_logs(**where, limit=limit))
         return record.boot_logs or ""
 
-    def offers(self, cluster: str) -> reads.Offers:
+    def offers(self, cluster: str) -> queries.Offers:
         """What can be bought."""
-        return self._ask(lambda client: reads.offers(client, cluster))
+        return self._ask(lambda client: queries.offers(client, cluster))
 
     def vpcs(self, cluster: str) -> frozenset[str] | None:
         """The names of the VPCs in one cluster; None where the list may lack some."""
-        return self._ask(lambda client: reads.vpc_names(client, cluster))
+        return self._ask(lambda client: queries.vpc_names(client, cluster))
 
-    def records(self, *, hosts: bool = False) -> reads.Records:
+    def records(self, *, hosts: bool = False) -> queries.Records:
         """All that the account sees; bare metal hosts only where they are asked for."""
-        return self._ask(lambda client: reads.records(client, hosts=hosts))
+        return self._ask(lambda client: queries.records(client, hosts=hosts))
 
     def _ask(self, question: Callable[[CloudReader], Awaitable[T]]) -> T:
         async def asked() -> T:

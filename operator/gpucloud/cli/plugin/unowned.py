@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.unclaimed import CloudRecord, Leftover
-    from gpucloud.engine.manager.reads import ClusterRecords, Records
+    from gpucloud.engine.cloud.queries import ClusterRecords, Records
     from gpucloud.reconcile.orphans import Owners
 
 

@@ -17,8 +17,8 @@ import structlog
 from aiohttp import web
 
 from gpucloud.cloud.errors import CloudError
+from gpucloud.engine.cloud import queries
 from gpucloud.engine.kube.errors import KubeError
-from gpucloud.engine.manager import reads
 from gpucloud.engine.manager.listening import listen
 from gpucloud.kinds import gpucloudaccount, gpuvm
 from gpucloud.kinds.common import CloudSpec, CloudStatus, OrderState
@@ -150,14 +150,14 @@ class Console:
     async def _offers(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         await self._permit(request, Right("get", gpucloudaccount.PLURAL, name))
-        return _document(await reads.offers(_account_client(deps, namespace, name), _cluster(request)))
+        return _document(await queries.offers(_account_client(deps, namespace, name), _cluster(request)))
 
     async def _own_offers(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         """Return the offers of the operator's own account, for a namespace that may use it."""
         namespace = request.match_info["namespace"]
         await self._permit(request, Right("list", gpuvm.PLURAL))
         client = _client(deps, _anybody(namespace), CloudSpec(), CloudStatus())
-        return _document(await reads.offers(client, _cluster(request)))
+        return _document(await queries.offers(client, _cluster(request)))
 
     async def _records(self, request: web.Request, deps: ConsoleDeps) -> web.Response:
         """Return all records of an account. It needs the right to read the Secret, which allows the same without us."""
@@ -171,7 +171,7 @@ class Console:
             )
         await self._permit(request, Right("get", "secrets", account.spec.secret_ref.name, ""))
         return _document(
-            await reads.records(_account_client(deps, namespace, name), hosts=request.query.get(reads.HOSTS) == "true")
+            await queries.records(_account_client(deps, namespace, name), hosts=request.query.get(queries.HOSTS) == "true")
         )
 
     async def _permit(self, request: web.Request, right: Right) -> None:
@@ -246,5 +246,5 @@ def _cluster(request: web.Request) -> str:
     return request.query.get("cluster", "")[:253]
 
 
-def _document(answer: reads.Offers | reads.Records) -> web.Response:
+def _document(answer: queries.Offers | queries.Records) -> web.Response:
     return web.json_response(text=answer.model_dump_json(by_alias=True))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.objects import Thing
     from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.cli.unclaimed import Leftover
-    from gpucloud.engine.manager.reads import Records
+    from gpucloud.engine.cloud.queries import Records
 
 DESTROY = '{"spec":{"deletion":{"policy":"Delete"}}}'
 NO_HOSTS = (

@@ -4,7 +4,7 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import HostRecord, Listing, SnapshotRecord, VmRecord, VpcRecord
-from gpucloud.engine.manager import reads
+from gpucloud.engine.cloud import queries
 
 
 class Client:
@@ -43,7 +43,7 @@ class Client:
     ],
 )
 async def test_what_a_listing_lacks_is_told(listing, shown, told):
-    found = await reads.records(Client(listing))
+    found = await queries.records(Client(listing))
     assert [item.id for item in found.clusters[0].vms] == shown
     assert (len(found.failures), told in "".join(found.failures)) == (1 if told else 0, True)
 
@@ -56,7 +56,7 @@ async def test_what_a_listing_lacks_is_told(listing, shown, told):
     ],
 )
 async def test_hosts_are_listed_where_they_are_asked_for(more, shown, why):
-    (here,) = (await reads.records(Client(Listing(())), **more)).clusters
+    (here,) = (await queries.records(Client(Listing(())), **more)).clusters
     assert (None if here.hosts is None else [item.id for item in here.hosts]) == shown, why
 
 
@@ -74,7 +74,7 @@ async def test_a_credential_that_may_not_list_hosts_is_no_failure(kind, hosts, f
         raise CloudError(kind, "no")
 
     client.get_hosts = refuse
-    found = await reads.records(client, hosts=True)
+    found = await queries.records(client, hosts=True)
     assert (found.clusters[0].hosts, found.failures) == (hosts, failures), why
 
 
@@ -82,7 +82,7 @@ async def test_an_empty_list_of_clusters_does_not_pass_for_an_empty_cloud():
     cloud = Client(Listing(()))
     cloud.get_all_clusters = no_clusters
     with pytest.raises(CloudError, match="the list of clusters is empty"):
-        await reads.records(cloud)
+        await queries.records(cloud)
 
 
 async def no_clusters():
@@ -105,4 +105,4 @@ async def test_names_of_vpcs_are_known_where_the_listing_is_complete(listing, ex
         async def get_vpcs(self, *, cluster):  # noqa: ARG002
             return listing
 
-    assert await reads.vpc_names(Vpcs(Listing(())), "Msc1") == expected, why
+    assert await queries.vpc_names(Vpcs(Listing(())), "Msc1") == expected, why
