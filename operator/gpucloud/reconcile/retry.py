@@ -26,8 +26,8 @@ CORRECT = "Delete this object{does} and create it again, corrected"
 class RetryPolicy:
     """Meaning of a kind of refusal. ``base`` seconds double with each failure; None: no retry for this generation.
 
-    ``advice`` is a sentence without its end, in which ``{does}`` is what a deletion does; empty for a refused credential: only its
-    account tells what to replace.
+    ``advice`` is a sentence without its end, in which ``{does}`` is what a deletion does. It is empty for a refused credential:
+    only its account tells what to replace.
     ``retried`` says what the operator does by itself, where it repeats the call; ``often`` how often it failed, after "failed".
     """
 

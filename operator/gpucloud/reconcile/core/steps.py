@@ -22,7 +22,7 @@ from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
 from gpucloud.reconcile.plugin_command import delete_command, plugin_command
-from gpucloud.reconcile.text import followed, misnamed, sentence
+from gpucloud.reconcile.text import followed, misnamed
 from gpucloud.spelling import question
 
 if TYPE_CHECKING:
