@@ -76,7 +76,7 @@ def test_what_is_said_of_an_unfit_program_does_not_read_as_a_warning(capsys):
     obtain.obtain_binaries(Surroundings(rejected=("kubectl on PATH is not used here: it is old.",)), (Way.ASSETS,), (), {})
     assert capsys.readouterr().err == (
         "control plane: kubectl on PATH is not used here: it is old.\n"
-        "control plane: Others are looked for: there is nothing to do.\n"
+        "control plane: Others are used in their place: you need to do nothing.\n"
     )
 
 

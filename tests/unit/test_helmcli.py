@@ -51,7 +51,7 @@ def test_an_older_major_version_is_passed_over_for_the_cache(tmp_path, environ, 
     assert obtain_helm(environ) == expected
     said = capsys.readouterr().err
     assert "helm on PATH is not used here: it is version 3.19" in said
-    assert "Others are looked for: there is nothing to do." in said
+    assert "Others are used in their place: you need to do nothing." in said
 
 
 def test_without_any_it_is_built_once_and_says_how_long_that_takes(tmp_path, environ, capsys):

@@ -30,7 +30,7 @@ class Obtained:
     how: str
 
 
-OTHERS = "Others are looked for: there is nothing to do."
+OTHERS = "Others are used in their place: you need to do nothing."
 
 
 def say(text: str) -> None:

@@ -40,11 +40,16 @@ class GpuSnapshotSpec(AdoptingSpec):
     model_config = ConfigDict(
         json_schema_extra=rules(
             CEL(
-                "has(self.vmRef) != has(self.vm)",
-                "Set exactly one of spec.vmRef (a GpuVM of this namespace) and spec.vm (cluster, vpc and name of a VM in the "
-                "cloud).",
-                reason="FieldValueForbidden",
+                "has(self.vmRef) || has(self.vm)",
+                "Name the VM: in spec.vmRef a GpuVM of this namespace, or in spec.vm by its cluster, vpc and name in the cloud.",
+                reason="FieldValueRequired",
                 field_path=".vmRef",
+            ),
+            CEL(
+                "!(has(self.vmRef) && has(self.vm))",
+                "Set spec.vmRef or spec.vm, not both.",
+                reason="FieldValueForbidden",
+                field_path=".vm",
             ),
             *naming_rules("snapshotName", "snapshot"),
         )

@@ -181,11 +181,17 @@ class GpuVMSpec(AdoptingSpec):
                 field_path=".sshKeys",
             ),
             CEL(
-                "has(self.vpc) != has(self.vpcRef)",
-                "Set exactly one of spec.vpc (the VPC's name in the cloud, usually the tenant's) and spec.vpcRef (a GpuVpc of "
-                "this namespace).",
-                reason="FieldValueForbidden",
+                "has(self.vpc) || has(self.vpcRef)",
+                "Name the VPC: in spec.vpc by its name in the cloud, usually the tenant's, or in spec.vpcRef a GpuVpc of this "
+                "namespace.",
+                reason="FieldValueRequired",
                 field_path=".vpc",
+            ),
+            CEL(
+                "!(has(self.vpc) && has(self.vpcRef))",
+                "Set spec.vpc or spec.vpcRef, not both.",
+                reason="FieldValueForbidden",
+                field_path=".vpcRef",
             ),
             CEL(
                 f"!has(self.nodeName) || (has(self.resourcePool) && self.resourcePool != '{ON_DEMAND}')",

@@ -26,8 +26,8 @@ SNAPSHOT_ACCEPTED = [
 SNAPSHOT_REFUSED = [
     *CLOUD_REFUSED,
     *bad_references("vmRef"),
-    ("no source", {"vmRef": None}, "spec.vmRef", "Set exactly one of spec.vmRef"),
-    ("two sources", {"vm": SOURCE}, "spec.vmRef", "and spec.vm (cluster, vpc and name of a VM in the cloud)."),
+    ("no source", {"vmRef": None}, "spec.vmRef", "Name the VM: in spec.vmRef"),
+    ("two sources", {"vm": SOURCE}, "spec.vm", "Set spec.vmRef or spec.vm, not both."),
     *((f"a source without {field}", source(**{field: None}), f"spec.vm.{field}", "Required value") for field in SOURCE),
     *((f"a source, {field} empty", source(**{field: ""}), f"spec.vm.{field}", "at least 1 chars long") for field in SOURCE),
     *((f"a source, {field} too long", source(**{field: "x" * 254}), f"spec.vm.{field}", "Too long") for field in SOURCE),
