@@ -41,7 +41,8 @@ class GpuSnapshotSpec(AdoptingSpec):
         json_schema_extra=rules(
             CEL(
                 "has(self.vmRef) || has(self.vm)",
-                "Name the VM: in spec.vmRef a GpuVM of this namespace, or in spec.vm by its cluster, vpc and name in the cloud.",
+                "Name the VM: in spec.vmRef a GpuVM of this namespace, or in spec.vm by its cluster, vpc and name in the "
+                "cloud.",
                 reason="FieldValueRequired",
                 field_path=".vmRef",
             ),
