@@ -21,7 +21,7 @@ SETTLED = ("Ready True", "Succeeded", "Event")
 CONDITIONS = [item for item in said() if not item.condition.startswith(SETTLED)]
 FRAMED = ("Unknown", "Dependency", "Account", "CloudInit")  # the cause is told by the message that holds them
 ERRORS = (
-    *("PluginError", "UsageError", "SettingsError", "SimSettingsError", "NoCluster", "NotDoneError", "ValueError"),
+    *("PluginError", "UsageError", "SettingsError", "NoCluster", "NotDoneError", "ValueError"),
     *("ConsoleRefusedError", "failed_check", "print"),
 )
 CLIENTS = ("CallerError", "WaitError")  # of the Python client: what its caller can mend
@@ -234,7 +234,6 @@ def test_the_judge_reads_all_kinds_of_messages():
         "PluginError",
         "UsageError",
         "SettingsError",
-        "SimSettingsError",
         "failed_check",
         "KeyProblemError",
         "ValueError",

@@ -45,8 +45,8 @@ ROWS = {
         progress="Stalled",
         says=(
             (
-                "is already used by a GpuVpc in another namespace. Name the VPC in spec.vpc of VMs, choose another spec.name "
-                "for a new object, or delete that object and so destroy its VPC. To delete this one (destroys nothing): kubectl"
+                "is already used by a GpuVpc in another namespace. Name the VPC in spec.vpc of VMs, choose another spec.name, "
+                "or delete that object with its VPC. To delete this one (destroys nothing): kubectl delete gvpc/"
             ),
         ),
     ),

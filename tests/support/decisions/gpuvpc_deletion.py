@@ -70,7 +70,7 @@ ROWS = {
         "the VM would be cut off",
         EMPTIED | {"occupants": Occupants(("VM 'a'", "snapshot 'b'"), NOW)},
         Reason.DELETION_BLOCKED,
-        says=("VM 'a', snapshot 'b'. The VPC is destroyed", "kubectl gpucloud adopt NAME", "as soon as it is empty", "Retain"),
+        says=("VM 'a', snapshot 'b'. It is destroyed once", "kubectl gpucloud export --namespace=team", "Retain"),
     ),
     "what needs it is to be deleted, and what it ordered goes, too": Row(
         "a GpuVM in it is destroyed with its object",

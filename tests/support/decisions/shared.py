@@ -300,7 +300,7 @@ def _ownership(k):
             {"owner": ResourceOwner(k.name, "team", "first"), "found": k.found(), "status": k.settled},
             Reason.CONFLICT,
             progress="Stalled",
-            says=("'first'", k.cloud_name, "Delete this object", f"another {k.name_field}"),
+            says=("'first'", k.cloud_name, "To delete this one (destroys nothing): kubectl delete", f"another {k.name_field}"),
         ),
         "a second claimant that has none yet is told that it goes on by itself": Row(
             "whoever waits for the name need not create the object again",
@@ -311,7 +311,7 @@ def _ownership(k):
             },
             Reason.CONFLICT,
             progress="Stalled",
-            says=f"or free the name (destroys its {k.noun}): kubectl delete {k.name.lower()} first --namespace=team",
+            says=f"or delete that object with its {k.noun}. To delete this one",
         ),
         "a second claimant is told that the deletion of the owner keeps the resource": Row(
             "it was told that it destroys, and the name was not free afterwards",
@@ -322,7 +322,7 @@ def _ownership(k):
             },
             Reason.CONFLICT,
             progress="Stalled",
-            says=f"or free the name (this keeps its {k.noun}: destroy that, too): kubectl delete",
+            says=f"or delete that object and the {k.noun} that it keeps. To delete this one",
         ),
         "a second claimant may not see, nor delete, an owner in another namespace": Row(
             "its name is not shown",
@@ -333,7 +333,7 @@ def _ownership(k):
             },
             Reason.CONFLICT,
             progress="Stalled",
-            says=(f"already used by a {k.name} in another namespace.", f", or delete that object and its {k.noun}."),
+            says=(f"already used by a {k.name} in another namespace.", f", or delete that object with its {k.noun}."),
         ),
         "twins stall and nothing is touched": Row(
             "either could be the wrong one",

@@ -45,7 +45,6 @@ _PROGRAMS = {
         "",
         (
             "SettingsError",
-            "SimSettingsError",
             "ArgumentTypeError",
             "NoCluster",
             "NotDoneError",

@@ -27,7 +27,6 @@ __all__ = ["ROOT", "Text", "texts", "unread"]
 SHOWN = {
     "PluginError": 0,
     "UsageError": 0,
-    "SimSettingsError": 0,
     "SettingsError": 0,
     "ArgumentTypeError": 0,
     "NoCluster": 0,

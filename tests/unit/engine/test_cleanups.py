@@ -16,7 +16,7 @@ from support.builders import TAG, an_order
 from support.fakes import GOING
 from support.graph import mentions
 
-ALL = ("claim", "watches", "dependents", "references", "VPCs in deletion")
+ALL = ("claim", "watches", "dependents", "references", "VPCs")
 DECLARED = {
     "GpuVM": (*ALL, "quota usage", "deletion guard", "connection"),
     "GpuVpc": ALL,

@@ -64,4 +64,4 @@ def test_a_retry_that_cannot_help_says_what_does(api, plugin, reason):
 def test_a_lost_host_comes_back_by_no_retry(api, plugin):
     """It is looked for by itself; only the cloud's people allocate it again."""
     api.add(a_body("GpuHost", "metal", "Stalled", "HostLost"))
-    assert "no retry mends" in plugin("retry", "ghost/metal")[2]
+    assert "a retry does not end" in plugin("retry", "ghost/metal")[2]

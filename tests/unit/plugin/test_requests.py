@@ -160,7 +160,7 @@ def test_an_object_of_the_same_name_that_was_made_meanwhile_is_left_alone(api, p
     api.on_read = lambda: api.add(another) if next(reads) == 1 else None  # before the second of the two is read
     code, out, err = plugin(verb, "train", "next")
     assert (code, out) == (1, "")
-    assert "somebody changed it at the same time" in err
+    assert "Somebody changed it at the same time" in err
     assert (another["spec"], another["metadata"]["annotations"]) == (more["spec"], more["annotations"])
 
 

@@ -113,7 +113,11 @@ def test_a_failed_vm_may_still_cost(price, says):
 
 
 @pytest.mark.parametrize(
-    ("detail", "says"), [("", "permission to list. To keep"), ("403", 'permission to list ("403"). To keep')]
+    ("detail", "says"),
+    [
+        ("", "permission to list. Ask the administrator to grant it. To keep"),
+        ("403", 'permission to list ("403"). Ask the administrator to grant it. To keep'),
+    ],
 )
 def test_snapshots_that_cannot_be_listed_are_looked_for_again_soon(detail, says):
     plan = gpuvm.decide(

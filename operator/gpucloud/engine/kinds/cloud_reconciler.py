@@ -257,7 +257,7 @@ class CloudReconciler(CloudKind[P, S, F]):
                 "dependents", "they would wait on; its references, dropped next, say which they are", self._wake_dependents
             ),
             cleanups.references(self._deps.references),
-            Cleanup("VPCs in deletion", "they would wait on for what was in them", self._wake_deleted_vpcs),
+            Cleanup("VPCs", "they would wait on for what was in them", self._wake_deleted_vpcs),
         )
 
     def watchers_of(self, session: AccountSession) -> list[str]:

@@ -7,12 +7,12 @@ although several reconciles record them, and also when another process takes ove
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import structlog
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -39,7 +39,7 @@ _TRACEPARENT = re.compile(
 _NANOSECONDS = 1_000_000_000
 CLOSE_SECONDS = 5.0
 
-log = structlog.get_logger()
+log = logging.getLogger("gpucloud.tracing")
 
 
 class _ChosenIds(RandomIdGenerator):
@@ -113,7 +113,7 @@ class OpenTelemetryTracer:
         closing.start()
         closing.join(CLOSE_SECONDS)
         if closing.is_alive():
-            log.warning("traces not sent", seconds=CLOSE_SECONDS, reason="the collector is away or slow: the rest is dropped")
+            log.warning("traces are dropped: the collector took none within %g seconds", CLOSE_SECONDS)
 
     def _inside(self, edit: Edit) -> Context:
         """Return the context of spans below the root span. They are recorded if the root span is."""

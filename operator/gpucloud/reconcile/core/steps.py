@@ -83,7 +83,7 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
     """Report Conflict on an object whose resource another object owns."""
     if f.owner is None:
         return None
-    ways = [*filter(None, (f.subject.sharing,)), f"choose another {f.subject.name_field} for a new object"]
+    ways = [*filter(None, (f.subject.sharing,)), f"choose another {f.subject.name_field}"]
     ways += [_freed(f, f.owner)] if _waits_for_name(f) else []
     instead = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
     words = (
@@ -96,9 +96,9 @@ def claimed(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
 
 def _freed(f: CloudFacts[Any, Any, Any], owner: ResourceOwner) -> str:
     """Return how to free the name, as a clause. The command is not given: pasted, it would destroy what somebody uses."""
-    if owner.keeps:
-        return f"delete that object and, as it keeps its {f.subject.noun}, destroy that, too"
-    return f"delete that object and so destroy its {f.subject.noun}"
+    if owner.keeps and owner.namespace == f.meta.namespace:
+        return f"delete that object and the {f.subject.noun} that it keeps"
+    return f"delete that object with its {f.subject.noun}"
 
 
 def unobserved(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:

@@ -11,7 +11,6 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from structlog.testing import capture_logs
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.engine.telemetry.opentelemetry import CLOSE_SECONDS, OpenTelemetryTracer
@@ -203,7 +202,7 @@ async def test_a_call_that_the_cloud_fails_is_an_error_without_a_secret(rig, spa
 
 @pytest.mark.parametrize("answers", ["refused", "silent"])
 @pytest.mark.parametrize("spans_left", [1, 2000])
-def test_the_end_does_not_wait_for_a_collector_that_is_away(monkeypatch, answers, spans_left):
+def test_the_end_does_not_wait_for_a_collector_that_is_away(monkeypatch, caplog, answers, spans_left):
     """A pod has 45 seconds for its whole end, most of which its workers may need."""
     monkeypatch.setattr("gpucloud.engine.telemetry.opentelemetry.CLOSE_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -214,10 +213,9 @@ def test_the_end_does_not_wait_for_a_collector_that_is_away(monkeypatch, answers
         for _ in range(spans_left):
             made.status(EDIT, "Running", "words")
         began = time.monotonic()
-        with capture_logs() as logged:
-            made.close()
-        assert time.monotonic() - began < 2.0
-    assert [entry["event"] for entry in logged] == ["traces not sent"]
+        made.close()
+        assert time.monotonic() - began < 5.0, "it took 6.6 to 30 seconds"
+    assert [line for line in caplog.messages if line.startswith("traces are dropped")]
 
 
 def test_the_guide_says_for_how_long_the_last_traces_are_sent():
