@@ -43,7 +43,7 @@ _TEXTS = [
     (r"(kubectl (?:annotate|delete|get) gpu\w+) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl delete) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
     (r"(kubectl gpucloud retain) (?:gpu\w+/[\w-]+ ?)+ --namespace=\w+", r"\1 {kind}/{name} … --namespace={namespace}"),
-    (r"(kubectl get gpu\w+) --namespace=\w+", r"\1 --namespace={namespace}"),
+    (r"(kubectl (?:get gpu\w+|gpucloud export)) --namespace=\w+", r"\1 --namespace={namespace}"),
     (r"(kubectl annotate namespace) \w+", r"\1 {namespace}"),
     (r"(kubectl create secret generic) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl patch gpucloudaccount) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
