@@ -51,7 +51,6 @@ _MEMORY = (
     "The libraries take most of what it holds before there is any object ([sizing](../explanation/sizing.md)). The rest is the "
     "objects, and as much again is room that a storm of creations leaves behind."
 )
-UNKNOWN = "The cause is not known."
 _IDLE = (
     "Into the minute fall a listing and, in some, a scan for orphans and a resync, each with all objects. They are "
     "nearly all that it does."
@@ -153,13 +152,13 @@ BARS = (
         Bar(f"growth from 1,000 to 10,000: {title}", 10_000, 10, growth_of(title), why=why)
         for title, why in (
             (CPU, _SQUARE),
-            (APISERVER, UNKNOWN),
+            (APISERVER, NOT_KNOWN),
             (READY, _SQUARE),
             (GONE, _SQUARE),
             (PEAK, _MEMORY),
             (RESTART_CPU, _THREE),
             ("power off all: operator CPU, s", _SQUARE),
-            ("touch all: operator CPU, s", UNKNOWN),
+            ("touch all: operator CPU, s", NOT_KNOWN),
         )
     ),
     Bar("one edit to its cloud call, p99, s, among idle VMs", 1_000, 0.25, a_figure("one edit to its cloud call p99, s")),
