@@ -257,3 +257,37 @@ def test_an_endpoint_that_cannot_be_used_says_what_to_write(api, plugin, endpoin
     code, _, err = plugin("offers", "--endpoint", endpoint)
     assert (code, says in err) == (2, True), err
     assert not [path for _, path, _, _ in api.calls if "/secrets/" in path], "not even read"
+
+
+@pytest.mark.parametrize(
+    ("way", "do", "why"),
+    [
+        ("--endpoint", "Give --endpoint default=http://127.0.0.1:1 instead.", "the option gave it"),
+        ("GPUCLOUD_ENDPOINT", "Set GPUCLOUD_ENDPOINT=default=http://127.0.0.1:1 instead.", "the variable gave it"),
+    ],
+)
+def test_an_endpoint_of_another_name_is_answered_with_the_right_name(api, plugin, monkeypatch, way, do, why):
+    given = "othr=http://127.0.0.1:1"
+    api.add(a_body("GpuCloudAccount", "default", spec={"secretRef": {"name": "s"}, "endpoint": "default"}))
+    api.canned[PODS] = {"items": []}
+    if way == "GPUCLOUD_ENDPOINT":
+        monkeypatch.setenv(way, given)
+    code, _, err = plugin("offers", *([] if way == "GPUCLOUD_ENDPOINT" else [way, given]))
+    says = f"GpuCloudAccount/default uses the endpoint 'default', and {way} names only othr;"
+    assert (code, says in err, f"\n{do}" in err, "--operator-namespace" in err) == (1, True, True, False), why
+
+
+@pytest.mark.parametrize(
+    ("status", "says", "creates", "why"),
+    [
+        (404, "there is no Secret 's';", True, "it is gone: only a new one helps"),
+        (403, "you may not read the Secret 's';", False, "it may be there: nothing to create"),
+    ],
+)
+def test_a_secret_that_is_gone_is_answered_with_the_command_that_creates_it(api, plugin, status, says, creates, why):
+    api.add(a_body("GpuCloudAccount", "default", spec={"secretRef": {"name": "s"}}))
+    api.canned[PODS] = {"items": []}
+    api.refused["/api/v1/namespaces/team/secrets/s"] = status
+    _, _, err = plugin("offers", "--endpoint", "default=http://127.0.0.1:1")
+    create = "kubectl create secret generic s --namespace=team --from-file=apikey=FILE\n"
+    assert (says in err, create in err) == (True, creates), why

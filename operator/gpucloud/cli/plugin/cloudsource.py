@@ -10,7 +10,7 @@ from gpucloud.cli.plugin.console import console
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.kube.client import KubeApi
 from gpucloud.cli.plugin.options import SYSTEM
-from gpucloud.cli.plugin.sources import direct
+from gpucloud.cli.plugin.sources import NoWay, direct
 from gpucloud.cli.terminal.marks import paste, plain
 
 if TYPE_CHECKING:
@@ -31,15 +31,18 @@ def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Sour
         NoSourceError: neither can be used; both reasons.
         PluginError: what stands in the Secret or the options is wrong.
     """
-    found, why = direct(here, account, cloud)
-    if found is not None:
+    found = direct(here, account, cloud)
+    if not isinstance(found, NoWay):
         return found
+    why = found.why
     if not isinstance(here.api, KubeApi):
-        raise NoSourceError(f"{why}.", do="Give --endpoint NAME=URL, or ask your administrator for it.")
+        raise NoSourceError(f"{why}.", do=found.do or "Give --endpoint NAME=URL, or ask your administrator for it.")
     try:
         return console(here, here.api, account, cloud)
     except PluginError as error:
-        raise NoSourceError(f"the cloud cannot be asked: {why}; and {error.what}", error.code, do=error.do) from None
+        raise NoSourceError(
+            f"the cloud cannot be asked: {why}; and {error.what}", error.code, do=found.do or error.do
+        ) from None
 
 
 def command_again(here: Cluster, cloud: CloudOptions, *words: str) -> str:

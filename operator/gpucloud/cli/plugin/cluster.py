@@ -294,6 +294,14 @@ class Cluster:
         data = (found or {}).get("data")
         return data if isinstance(data, dict) else ({} if found is not None else None)
 
+    def lacks_secret(self, namespace: str, name: str) -> bool:
+        """Whether a Secret is not there, and not merely hidden from this user."""
+        try:
+            self.api.call("GET", f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
+        except RefusedError as error:
+            return error.status == 404
+        return False
+
     def operator_pods(self, namespace: str) -> tuple[dict[str, Any], ...] | None:
         """The pods of operators in a namespace, or None when they may not be seen."""
         path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods"

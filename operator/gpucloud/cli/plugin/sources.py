@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from gpucloud.cli import variables
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
+from gpucloud.cli.terminal.marks import paste
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.reader import CloudReader, open_reader
 from gpucloud.engine.cloud import queries
@@ -124,34 +125,56 @@ def account_of(here: Cluster, wanted: str | None) -> Thing | None:
     raise PluginError(what, ExitCode.MISUSED, do="Choose one with --account.")
 
 
-def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> tuple[Direct | None, str]:
-    """The user's own way, or None with the reason why there is none.
+class NoWay(NamedTuple):
+    """Why the user has no own way to the cloud; ``do``, where that is a slip that the user can correct."""
+
+    why: str
+    do: str = ""
+
+
+def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Direct | NoWay:
+    """The user's own way, or the reason why there is none.
 
     Raises:
         PluginError: there is a way, but what stands on it cannot be used.
     """
     if account is None:
         without = "the namespace has no GpuCloudAccount (docs/how-to/account.md shows how to make one)"
-        return None, f"{without}, and only the operator can read its own credential"
+        return NoWay(f"{without}, and only the operator can read its own credential")
     chosen = _settings(cloud.endpoint)
     name = account.spec.get("endpoint") or account.text("endpoint")
     if chosen is None:
         value = f"{name or 'NAME'}=URL"
         give = f"ask your administrator for its URL, then give --endpoint {value} or set GPUCLOUD_ENDPOINT={value}"
-        return None, f"nothing says where the cloud is: {give}"
+        return NoWay(f"nothing says where the cloud is: {give}")
     if name and name not in chosen.endpoints:
-        said = ", ".join(chosen.endpoints)
-        return None, f"{account.key} uses the endpoint {name!r}, and --endpoint names only {said}"
+        return _misnamed(account.key, name, chosen, cloud)
     reference = account.spec.get("secretRef")
     secret = str(reference.get("name", "")) if isinstance(reference, dict) else ""
     data: Mapping[str, str] | None = here.secret(account.key.namespace, secret)
     if data is None:
-        return None, f"you may not read the Secret {secret!r}, or there is none"
+        return _no_secret(here, account.key.namespace, secret)
     try:
         credential = parse(data)
     except CredentialError as error:
         raise PluginError(f"the Secret {secret!r} of {account.key} cannot be used ({error}).", do="Correct it.") from None
-    return Direct(chosen.endpoints[name] if name else chosen.own_endpoint, credential, chosen), ""
+    return Direct(chosen.endpoints[name] if name else chosen.own_endpoint, credential, chosen)
+
+
+def _misnamed(account: Key, name: str, chosen: Settings, cloud: CloudOptions) -> NoWay:
+    """The endpoint was given under another name than the account uses; the way out is where it was given."""
+    way, give = ("--endpoint", "Give --endpoint ") if cloud.endpoint else (variables.ENDPOINT, f"Set {variables.ENDPOINT}=")
+    urls = list(chosen.endpoints.values())
+    url = urls[0] if len(urls) == 1 else "URL"
+    why = f"{account} uses the endpoint {name!r}, and {way} names only {', '.join(chosen.endpoints)}"
+    return NoWay(why, f"{give}{name}={url} instead.")
+
+
+def _no_secret(here: Cluster, namespace: str, secret: str) -> NoWay:
+    if not here.lacks_secret(namespace, secret):
+        return NoWay(f"you may not read the Secret {secret!r}")
+    create = paste(f"kubectl create secret generic {secret} --namespace={namespace} --from-file=apikey=FILE")
+    return NoWay(f"there is no Secret {secret!r}", f"Create it: {create}")
 
 
 def own_account(vm: Thing) -> bool:
