@@ -161,6 +161,12 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "SecretDeleting: default is SecretDeleting. 2 VMs need it: GpuVM/a, GpuVM/b.",
         ),
         ({"things": (DYING_SECRET,)}, WARNING, "accounts", "SecretDeleting: default is SecretDeleting."),
+        (
+            {"things": (an_account(),), "dying_secrets": frozenset({an_account().key})},
+            WARNING,
+            "accounts",
+            "SecretDeleting: Its Secret is being deleted, which the operator has not told yet.",
+        ),
         ({"things": (a_vm("train", "Stalled", "Rejected"),)}, ERROR, "stalled", "Rejected: train is Rejected."),
         (
             {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},

@@ -41,10 +41,12 @@ def secrets(facts: Facts) -> Iterator[Finding]:
     """Secrets that somebody has deleted while an account uses them: that deletion ends only when the account uses another."""
     world = World.of(facts.things, facts.unread)
     for item in facts.things:
-        if item.key.kind == ACCOUNT and reason(item) == Reason.SECRET_DELETING:
+        is_told = reason(item) == Reason.SECRET_DELETING
+        if item.key.kind == ACCOUNT and (is_told or item.key in facts.dying_secrets):
             vms = [str(vm.key) for vm in facts.things if _needs(world, vm, item.key)]
             needed = f"{len(vms)} {'VM needs' if len(vms) == 1 else 'VMs need'} it: {few(vms)}." if vms else ""
-            words = followed_by(f"{reason(item)}: {message(item)}", needed)
+            said = message(item) if is_told else "Its Secret is being deleted, which the operator has not told yet."
+            words = followed_by(f"{Reason.SECRET_DELETING}: {said}", needed)
             yield Finding(Severity.WARNING, "accounts", words, _new_secret(item), item.key)
 
 

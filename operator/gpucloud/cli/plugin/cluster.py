@@ -86,7 +86,7 @@ class Cluster:
         if found is None:
             self.check_namespace(key.namespace)
             short = KINDS[key.kind].short
-            listing = marks.paste(f"kubectl get {short} -A")
+            listing = marks.paste(f"kubectl get {short} --namespace={key.namespace}")
             raise PluginError(
                 f"there is no {key} in namespace {key.namespace!r}.{self.suggested(key)}",
                 do=f"Name another namespace with -n, or see what is there: {listing}",
@@ -94,8 +94,12 @@ class Cluster:
         return found
 
     def suggested(self, key: Key) -> str:
-        """The question whether another object's name was meant; empty where none is near."""
-        return question(nearest(key.name, self._names(key.kind, key.namespace)))
+        """The question whether another object was meant: a near name, else this name of another kind; empty for none."""
+        near = nearest(key.name, self._names(key.kind, key.namespace))
+        if near:
+            return question(near)
+        others = (kind for kind in KINDS if kind != key.kind and key.name in self._names(kind, key.namespace))
+        return question(tuple(f"{KINDS[kind].short}/{key.name}" for kind in others))
 
     def _names(self, kind: str, namespace: str) -> tuple[str, ...]:
         """Of all objects of a kind; none when they may not be listed."""
@@ -301,6 +305,11 @@ class Cluster:
         except RefusedError as error:
             return error.status == 404
         return False
+
+    def is_secret_dying(self, namespace: str, name: str) -> bool:
+        """Whether a Secret that the user may read is in deletion."""
+        found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
+        return bool(((found or {}).get("metadata") or {}).get("deletionTimestamp"))
 
     def operator_pods(self, namespace: str) -> tuple[dict[str, Any], ...] | None:
         """The pods of operators in a namespace, or None when they may not be seen."""

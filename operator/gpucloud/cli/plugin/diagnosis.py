@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import leases
 from gpucloud.cli.plugin.doctoring import Facts, Finding
-from gpucloud.cli.plugin.objects import KINDS
+from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
 from gpucloud.cli.plugin.operatorfindings import watched
 from gpucloud.cli.plugin.rights import WANTED_RIGHTS
 from gpucloud.cli.plugin.targets import listed
@@ -17,6 +17,7 @@ from gpucloud.kinds.meta import GROUP, VERSION
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.objects import Thing
 
 
 def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Facts:
@@ -38,8 +39,16 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         unread={plural: str(error) for plural, error in unread.items()},
         watched=watched(pods or ()),
         pods=None if pods is None else tuple(str(pod["metadata"]["name"]) for pod in pods),
+        dying_secrets=frozenset(item.key for item in things if _is_secret_dying(here, item)),
         namespaces=here.other_namespaces(namespace) if namespace is not None and not things else None,
     )
+
+
+def _is_secret_dying(here: Cluster, item: Thing) -> bool:
+    """Whether the Secret of an account is in deletion, as far as the user may see: the operator says so a little later."""
+    reference = item.spec.get("secretRef") if item.key.kind == ACCOUNT else None
+    name = str(reference.get("name", "")) if isinstance(reference, dict) else ""
+    return bool(name) and here.is_secret_dying(item.key.namespace, name)
 
 
 def _definitions(here: Cluster) -> dict[str, dict[str, Any]]:

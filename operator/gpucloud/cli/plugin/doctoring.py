@@ -59,4 +59,5 @@ class Facts:
     unread: Mapping[str, str] = field(default_factory=dict)  # by plural, why they could not be listed
     watched: frozenset[str] | None = None  # namespaces that the operators in that namespace watch; "*" for all
     pods: tuple[str, ...] | None = None  # of operators, in their namespace
+    dying_secrets: frozenset[Key] = frozenset()  # accounts whose Secret is seen in deletion
     namespaces: tuple[str, ...] | None = None  # of the cluster, when the one that is looked at is not there
