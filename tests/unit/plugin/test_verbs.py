@@ -76,7 +76,16 @@ def test_what_is_not_there_is_told_with_what_to_do(plugin):
     code, out, err = plugin("status", "gvm/nope")
     assert (code, out) == (1, "")
     assert err.startswith("kubectl gpucloud: there is no GpuVM/nope in namespace 'team'")
-    assert err.splitlines()[1:] == ["Name another namespace with -n, or see what is there:", "kubectl get gvm -A"]
+    assert err.splitlines()[1:] == [
+        "Name another namespace with -n, or see what is there:",
+        "kubectl get gvm --namespace=team",
+    ]
+
+
+def test_a_name_of_another_kind_is_answered_by_that_object(api, plugin):
+    api.add(a_body("GpuSnapshot", "golden"))
+    _, _, err = plugin("status", "golden")
+    assert "there is no GpuVM/golden in namespace 'team'. Did you mean 'gsnap/golden'?" in err
 
 
 @pytest.mark.parametrize(("verb", "wanted"), [("start", "Running"), ("stop", "Stopped")])
@@ -378,3 +387,21 @@ def test_a_kubeconfig_that_is_not_there_is_named(monkeypatch, capsys, variable, 
     monkeypatch.setenv("KUBECONFIG", variable)
     assert entry.main(["status"]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "found", "why"),
+    [
+        ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, None, True, "the Secret says so before the account does"),
+        ({}, None, False, "it stays"),
+        ({"deletionTimestamp": "2026-01-01T00:00:00Z"}, 403, False, "who may not read it sees what the account says"),
+    ],
+)
+def test_doctor_sees_a_secret_in_use_that_is_being_deleted(api, plugin, metadata, status, found, why):
+    api.add(a_body("GpuCloudAccount", "default", "Ready", spec={"secretRef": {"name": "s"}}))
+    path = "/api/v1/namespaces/team/secrets/s"
+    api.canned[path] = {"metadata": {"name": "s", **metadata}, "data": {"apikey": "bWFkZS11cA=="}}
+    if status:
+        api.refused[path] = status
+    _, out, _ = plugin("doctor")
+    assert ("SecretDeleting" in out) == found, why
