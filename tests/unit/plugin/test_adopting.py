@@ -153,6 +153,8 @@ def test_a_configuration_by_its_number_is_named():
         ({"snapshots": (a_snapshot("golden\u200b"),)}, "other characters"),
         ({"vpcs": (VpcRecord(id="7", name="acme  lab"),)}, "has characters that cannot be shown"),
         ({"vpcs": (VpcRecord(id="7", name="acme\x85lab"),)}, "has characters that cannot be shown"),
+        ({"vpcs": (VpcRecord(id="7", name="acme-my net"),)}, "its name has other characters than the spec takes"),
+        ({"vpcs": (VpcRecord(id="7", name="acme-x_"),)}, "its name has other characters than the spec takes"),
         ({"hosts": (HostRecord(id="bm 128"),)}, "its id is longer, or has other characters"),
         ({"hosts": (HostRecord(id="bm-128\u200b"),)}, "its id is longer, or has other characters"),
         ({"hosts": (HostRecord(id="b" * 254),)}, "its id is longer, or has other characters"),

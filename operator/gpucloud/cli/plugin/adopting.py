@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Found = tuple[Leftover, CloudRecord]
 
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,50}[A-Za-z0-9])?")  # as spec.vmName and spec.snapshotName take it
+VPC_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")  # as spec.name of a GpuVpc takes it
 HOST_ID = re.compile(r"[!-~]{1,253}")  # as spec.hostId of a GpuHost takes it
 ADOPTS = {"adoption": Adoption.REQUIRED.value, "deletion": {"policy": DeletionPolicy.RETAIN.value}}
 TWICE = "the cloud lists several hosts of this id: ask its support which one it is"
@@ -90,6 +91,8 @@ def _spec(item: Leftover, record: CloudRecord, configurations: Mapping[str, str]
 def _vpc_spec(item: Leftover, record: VpcRecord) -> dict[str, Any] | str:
     if record.name != item.name:
         return "its name has characters that cannot be shown, such as two spaces: leave it as it is"
+    if VPC_NAME.fullmatch(item.name) is None:
+        return "its name has other characters than the spec takes: leave it as it is"
     known = {"isDefault": record.is_default, "blockIntraVpcComms": record.block_intra_vpc_comms}
     said = {name: value for name, value in known.items() if value is not None}
     return {"cluster": item.cluster, "name": item.name, **said}
