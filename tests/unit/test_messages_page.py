@@ -123,6 +123,10 @@ def test_the_page_of_all_messages_is_as_printed():
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make messages`"
 
 
+def test_every_command_on_the_page_has_marks_of_code():
+    assert re.findall(r"(?:[:|•→] )kubectl [a-z].{30}", PAGE.read_text(encoding="utf-8")) == []
+
+
 def test_what_is_the_case_is_on_the_page_once_with_all_its_ways_out():
     _, _, errors = PAGE.read_text(encoding="utf-8").partition("## Errors of the commands")
     for section in errors.partition("## Lines of success")[0].split("### "):

@@ -15,7 +15,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.meta import Annotation
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import time_annotations
-from gpucloud.reconcile.plugin_command import retain_command
+from gpucloud.reconcile.commands import retain_command
 from gpucloud.reconcile.price import NOTHING, shown
 from gpucloud.reconcile.time_annotations import TimeAnnotationRule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.meta import Annotation
-from gpucloud.reconcile.plugin_command import plugin_command
+from gpucloud.reconcile.commands import plugin_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

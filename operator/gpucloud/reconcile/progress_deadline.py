@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from gpucloud.kinds.meta import Reason
+from gpucloud.reconcile.commands import has_command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled
 from gpucloud.reconcile.waits import ENDED_OUTSIDE
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import Now, ObjectFacts
 
 
-# A message that says itself what to do: it has a command, or a clause that begins with such a word.
-_NAMES_ACTION = re.compile(r": kubectl |(?:^|[.:;,] )(?:To|Set|Put|Grant|Look|[Aa]sk) ")
+# A clause that says what to do begins with such a word.
+_ORDER = re.compile(r"(?:^|[.:;,] )(?:To|Set|Put|Grant|Look|[Aa]sk) ")
 
 
 class HasDeadline(Protocol):
@@ -56,7 +57,8 @@ def applied(f: HasDeadline, verdict: Verdict, deadline: datetime | None) -> Verd
     """Return the verdict; one in progress becomes Stalled at the deadline."""
     if deadline is None or f.now.wall < deadline or verdict.progress is not Progress.WORKING:
         return verdict
-    way_out = "" if _NAMES_ACTION.search(verdict.message) else "If this goes on, ask the cloud's support. "
+    says_what_to_do = has_command(verdict.message) or _ORDER.search(verdict.message)
+    way_out = "" if says_what_to_do else "If this goes on, ask the cloud's support. "
     return stalled(
         Reason.PROGRESS_DEADLINE_EXCEEDED,
         f"Not Ready after {f.spec.progress_deadline_seconds} s (spec.progressDeadlineSeconds); the operator keeps trying. "

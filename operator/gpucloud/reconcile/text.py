@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING
+
+from gpucloud.reconcile.commands import ends_in_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,20 +55,19 @@ def bracketed(words: str) -> str:
 
 def followed(words: str, more: str) -> str:
     """Return both in a row; a command that ends the first is parted from the second, so that it can be pasted."""
-    return f"{words} -- {more}" if words and _ENDS_IN_COMMAND.search(words) else f"{words} {more}".strip()
+    return f"{words} -- {more}" if words and ends_in_command(words) else f"{words} {more}".strip()
 
 
 def sentence(words: str) -> str:
     """Return words with a full stop; nothing follows a command that ends them."""
-    return words if _ENDS_IN_COMMAND.search(words) else f"{words}."
+    return words if ends_in_command(words) else f"{words}."
 
 
 def in_brackets(words: str) -> str:
     """Return another object's message in brackets; without them if a command ends it, which a bracket would spoil."""
-    return words if _ENDS_IN_COMMAND.search(words) else f"({words})"
+    return words if ends_in_command(words) else f"({words})"
 
 
-_ENDS_IN_COMMAND = re.compile(r": kubectl (?:(?! -- ).)+$")
 NAMED = 5  # names in one message
 
 

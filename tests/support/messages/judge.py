@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from gpucloud.reconcile.commands import IN_MESSAGE
 from support.messages.named import names
 
 _ORDERS = """
@@ -48,7 +49,7 @@ _APISERVER = re.compile(r"The apiserver says: .*$")
 SENTENCES = {"question": "Did you mean ", "early": ", but this began later."}
 _SENTENCE = re.compile(rf"\{{({'|'.join(SENTENCES)})\}}")
 _OTHERS = re.compile(r"\{(error|what|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
-_COMMAND = re.compile(r"`?kubectl (annotate|create|delete|describe|get|gpucloud) [^`]*?(`| -- |$)")
+_COMMAND = re.compile(rf"(?:{IN_MESSAGE.pattern})(?: -- )?", IN_MESSAGE.flags)
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
 # A message that quotes another one, which is judged by itself.
 _ANOTHER = re.compile(r"^Not Ready after .* Last: |\(\w+: .*\)$|The GpuSnapshot says: .*$")
@@ -100,7 +101,11 @@ def goes_on(text: str) -> bool:
 
 def own_words(text: str) -> str:
     """Return the message without commands, names in quotes, the words of others, and another message that it quotes."""
-    return _PLACEHOLDER.sub("", _QUOTED.sub("''", _COMMAND.sub("", _APISERVER.sub("", _ANOTHER.sub("", text)))))
+    return _PLACEHOLDER.sub("", _QUOTED.sub("''", _COMMAND.sub(_unless_command, _APISERVER.sub("", _ANOTHER.sub("", text)))))
+
+
+def _unless_command(found: re.Match[str]) -> str:
+    return "" if found["alone"] or found["within"] else found[0]
 
 
 def says_what_is_expected(text: str) -> bool:

@@ -18,14 +18,14 @@ from gpucloud.cli.variables import OTHERS
 from gpucloud.flags import variables
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS, GPUOFFER
+from gpucloud.reconcile.commands import KUBECTL
 from support.crdschema import fields
 from support.messages.program import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_VERBS = "annotate apply auth config create delete describe edit explain get gpucloud label logs patch"
-KUBECTL = frozenset(_VERBS.split())
+# What looks like a command, wherever it stands: one that is spelled wrongly is to be found, too.
 _COMMAND = re.compile(r"(?<![\w/.-])(kubectl(?: gpucloud)?|gpucloud)(?= [a-z-])((?: [^\s'`|;,:)]+)*)")
 _FIELD = re.compile(r"(?<![\w/.-])(?:spec|status)\.[A-Za-z]\w*(?:(?:\[\w*\])?\.[A-Za-z]\w*)*")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w…-])")
@@ -56,7 +56,7 @@ def names(text: str) -> bool:
 
 def _of_command(program: str, words: list[str]) -> Iterator[str]:
     verb = words[0].rstrip(".?")
-    known = {"kubectl": KUBECTL, "kubectl gpucloud": VERBS, "gpucloud": COMMANDS}[program]
+    known = {"kubectl": {*KUBECTL, "gpucloud"}, "kubectl gpucloud": VERBS, "gpucloud": COMMANDS}[program]
     if not re.fullmatch(r"[a-z-]+", verb):  # a placeholder, or the name of something else
         return
     if verb not in known and not verb.startswith("-"):

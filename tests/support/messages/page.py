@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from gpucloud.reconcile.commands import IN_MESSAGE
 from pages.markdown import table
 from support.messages import judge
 from support.messages.admission import refusals
@@ -36,9 +37,7 @@ _EVENTS = "What Events say of accepted calls and of other changes. A change of R
 _TROUBLE = "What Warning Events say of failures, beside those at an object's end. Conditions have some of these messages, too."
 _ERRORS = "What follows an arrow, or stands in a list, says what to do. Of a list the program shows what fits."
 _DONE = "What the verbs of `kubectl gpucloud` print on standard output when they have done something."
-_COMMAND = re.compile(r"\bkubectl (?:annotate|create|delete|describe|get|gpucloud) .*?(?= --(?: |$)|$)")
-_ALONE = re.compile(rf"(?<!'){_COMMAND.pattern}")  # one in quotes stays in its sentence
-_QUOTED = r"`\g<0>`"
+_COMMAND = re.compile(rf"`[^`]*`|{IN_MESSAGE.pattern}", IN_MESSAGE.flags)
 _PROGRAMS = {
     "kubectl gpucloud": ("cli/plugin/", ("PluginError", "UsageError", "ValueError", "Verdict", "tell", "print", "Finding")),
     "gpucloud": (
@@ -77,21 +76,26 @@ def page() -> str:
 
 
 def _events() -> Iterator[tuple[str, str]]:
-    yield from ((item.kind, item.words) for item in accepted())
-    yield from (("another change", item.words) for item in texts(EVENT))
+    yield from ((item.kind, _marked(item.words)) for item in accepted())
+    yield from (("another change", _marked(item.words)) for item in texts(EVENT))
 
 
 def _troubles() -> Iterator[tuple[str]]:
-    return ((_COMMAND.sub(_QUOTED, item.words),) for item in texts("Warning Event") if not judge.is_framed(item.words))
+    return ((_marked(item.words),) for item in texts("Warning Event") if not judge.is_framed(item.words))
 
 
 def _done() -> Iterator[str]:
-    return (item.words for item in texts(DONE))
+    return (_marked(item.words) for item in texts(DONE))
+
+
+def _marked(words: str) -> str:
+    """A message with marks of code around its commands; what has such marks keeps them."""
+    return _COMMAND.sub(lambda found: f"`{found[0]}`" if found["alone"] or found["within"] else found[0], words)
 
 
 def _said(messages) -> Iterator[tuple[str, str, str]]:
     for (reason, condition), same in groupby(messages, lambda item: (item.reason, item.condition)):
-        words = sorted({_COMMAND.sub(_QUOTED, generic(item.words)) for item in same})
+        words = sorted({_marked(generic(item.words)) for item in same})
         yield f"`{reason}`", condition, "<br>".join(f"• {one}" for one in words)
 
 
@@ -105,7 +109,7 @@ def _parts() -> Iterator[tuple[str, str]]:
         "CredentialError": "the Secret of an account",
         "ConfigError": "a kubeconfig",
     }
-    yield from dict.fromkeys((names[item.shown_by], _COMMAND.sub(_QUOTED, item.words)) for item in texts(*names))
+    yield from dict.fromkeys((names[item.shown_by], _marked(item.words)) for item in texts(*names))
 
 
 def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[tuple[str]]:
@@ -119,12 +123,10 @@ def _errors(folder: str, shown_by: tuple[str, ...]) -> Iterable[tuple[str]]:
     ways: dict[str, dict[str, None]] = {}
     for item in found:
         if not all(map(judge.is_framed, item.parts)):
-            words = item.words if item.ways or item.shown_by != "Finding" else _COMMAND.sub(_QUOTED, item.words)
-            ways.setdefault(words, {}).update(dict.fromkeys(item.ways))
+            ways.setdefault(_marked(item.words), {}).update(dict.fromkeys(map(_marked, item.ways)))
     return ((_with_ways(words, [*some]),) for words, some in ways.items())
 
 
 def _with_ways(words: str, ways: list[str]) -> str:
     """A message with the ways out that it may have."""
-    shown = [_ALONE.sub(_QUOTED, one) for one in ways]
-    return f"{words} → {shown[0]}" if len(shown) == 1 else "<br>• ".join((words, *shown))
+    return f"{words} → {ways[0]}" if len(ways) == 1 else "<br>• ".join((words, *ways))

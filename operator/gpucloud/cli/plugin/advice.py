@@ -10,12 +10,13 @@ import shlex
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.terminal import marks
+from gpucloud.reconcile.commands import KUBECTL
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
 
-KUBECTL = ("annotate", "apply", "auth", "create", "delete", "describe", "edit", "explain", "get", "label", "patch", "wait")
 GRANTED = ("role", "rolebinding", "clusterrole", "clusterrolebinding")  # created by an administrator for whom ``--as`` names
+LOCAL = ("config",)  # of kubectl's verbs: it is about contexts, and asks none
 CLUSTERLESS = ("explain",)  # of our own verbs: they ask no cluster, and take no such option
 _NAMESPACED = ("--namespace", "-n", "--all-namespaces", "-A")
 
@@ -33,7 +34,7 @@ def _with_options(at: At, command: str) -> str:
     program, _, rest = command.partition(" ")
     ours = rest.startswith("gpucloud ")
     verb, space, rest = rest.removeprefix("gpucloud ").partition(" ")
-    if program != "kubectl" or (verb in CLUSTERLESS if ours else verb not in KUBECTL):
+    if program != "kubectl" or (verb in CLUSTERLESS if ours else verb not in KUBECTL or verb in LOCAL):
         return command
     options = _options(("kubeconfig", at.kubeconfig), ("context", at.context))
     words = rest.split(" ")

@@ -17,6 +17,7 @@ from gpucloud.cli.plugin.options import CLUSTER
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.text import clean, printable
 from gpucloud.cli.variables import DEBUG
+from gpucloud.reconcile.commands import KUBECTL
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _unknown_verb(name: str, at: At) -> parsing.UsageError:
     command = ELSEWHERE.get(name)
     if command is None:
         return parsing.UsageError(f"unknown verb {clean(name)!r}.{suggestion(name, VERBS)}", NAME)
-    if at.namespace and command.split()[1] in advice.KUBECTL:  # to our own verbs, ``advice`` adds it
+    if at.namespace and command.split()[1] in KUBECTL:  # to our own verbs, ``advice`` adds it
         command += f" --namespace={shlex.quote(at.namespace)}"
     return parsing.UsageError(f"unknown verb {clean(name)!r}.", NAME, f"Use '{marks.paste(command)}'.")
 

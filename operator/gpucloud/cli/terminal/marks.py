@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpucloud.reconcile.commands import IN_MESSAGE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -19,15 +21,6 @@ ALONE, WITHIN, END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"[{ALONE}{WITHIN}]([^{END}]*){END}")
 # Commands that stand alone, joined as a shell joins them. One in quotes or brackets is a part of its sentence.
 _LINE = re.compile(rf"(?<!['\"(]){ALONE}[^{END}]*{END}(?:(?: \| | && ){ALONE}[^{END}]*{END})*")
-# In a message of the operator: behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes.
-# What stands in quotes is a name or somebody else's words, and no command, whatever it says: up to the quote that ends it,
-# which no backslash of ``repr`` stands before; or up to the end of a message that was cut.
-_IN_MESSAGE = re.compile(
-    r"""(?<!\w)(?:"(?:[^"\\]|\\.)*(?:"(?!\w)|\\?\Z)|'(?:[^'\\]|\\.)*(?:'(?!\w)|\\?\Z))|"""
-    r"""(?P<alone>(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! -- )[^'"])*(?= -- |$))|"""
-    r"""(?P<within>(?<![\w-])kubectl gpucloud [a-z]+(?![\w-]))""",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ def mention(words: str) -> str:
 
 def read(message: str) -> str:
     """Mark the commands in a message of the operator, which a status has as plain text."""
-    return _IN_MESSAGE.sub(_marked, plain(message))
+    return IN_MESSAGE.sub(_marked, plain(message))
 
 
 def _marked(found: re.Match[str]) -> str:

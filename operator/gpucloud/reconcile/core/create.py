@@ -15,6 +15,7 @@ from gpucloud.kinds.common import OWN_ACCOUNT, Adoption, CloudStatus, Order, Ord
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import evidence, placement, retry
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.commands import plugin_command
 from gpucloud.reconcile.conditions import Verdict, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
@@ -23,7 +24,6 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent
 from gpucloud.reconcile.ownership import record_id
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.transitions import MOST_REORDERS
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gpucloud.kinds.common import CloudStatus, DestroyingPurpose, OrderState
 from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.commands import retain_command
 from gpucloud.reconcile.conditions import Progress, Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.act import plan_action
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.plan import RELEASE, Plan, Release, observing
-from gpucloud.reconcile.plugin_command import retain_command
 from gpucloud.reconcile.text import followed
 from gpucloud.reconcile.transitions import ACCEPTED_GRACES, LONGEST_RESEND_SECONDS
 

@@ -8,9 +8,9 @@ from gpucloud.cloud.errors import ErrorKind
 from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.model import MAX_MESSAGE
 from gpucloud.reconcile import evidence, retry
+from gpucloud.reconcile.commands import delete_command, plugin_command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, DESTROYS, UnknownReason
-from gpucloud.reconcile.plugin_command import delete_command, plugin_command
 from gpucloud.reconcile.text import printable, quoted
 
 if TYPE_CHECKING:

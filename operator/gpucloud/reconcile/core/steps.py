@@ -13,6 +13,7 @@ from gpucloud.kinds.common import Adoption, CloudStatus, DeletionPolicy, OrderSt
 from gpucloud.kinds.meta import ConditionType, Reason
 from gpucloud.reconcile import credential, evidence, pause, unseen
 from gpucloud.reconcile import order as orders
+from gpucloud.reconcile.commands import delete_command, plugin_command
 from gpucloud.reconcile.conditions import Verdict, build, find, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.delete import meanwhile
@@ -21,7 +22,6 @@ from gpucloud.reconcile.core.facts import FREES_NAME
 from gpucloud.reconcile.core.plan_status import plan_status, recorded
 from gpucloud.reconcile.facts import Absent, Present, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan
-from gpucloud.reconcile.plugin_command import delete_command, plugin_command
 from gpucloud.reconcile.text import followed, misnamed
 from gpucloud.spelling import question
 

@@ -16,6 +16,7 @@ from gpucloud.kinds import gpusnapshot
 from gpucloud.kinds.gpuvm import KIND, DeletionPolicy, FinalSnapshot, FinalSnapshotState
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import retry, time_annotations
+from gpucloud.reconcile.commands import plugin_command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import await_absence
@@ -26,7 +27,6 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason, Verb
 from gpucloud.reconcile.gpuvm.snapshots import FOR_REPLACEMENT, SnapshotsOfVm, are_fresh, replacement_of
 from gpucloud.reconcile.gpuvm.vm_states import VmPhase, reported_state, vm_phase
-from gpucloud.reconcile.plugin_command import plugin_command
 from gpucloud.reconcile.text import bracketed, followed, quoted
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from gpucloud.kinds.common import OrderState
 from gpucloud.kinds.gpuvm import DeletionPolicy
 from gpucloud.kinds.meta import ConditionType, Reason, rfc3339
 from gpucloud.kinds.recreation import ReplacedField, Replacement, ReplacePolicy
+from gpucloud.reconcile.commands import delete_command
 from gpucloud.reconcile.conditions import Verdict, find, is_ready, stalled, working
 from gpucloud.reconcile.core.create import terminating
 from gpucloud.reconcile.core.plan_status import plan_status
@@ -34,7 +35,6 @@ from gpucloud.reconcile.gpuvm.vm_states import VmPhase, vm_phase
 from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.placement import placed_message
 from gpucloud.reconcile.plan import first_plan
-from gpucloud.reconcile.plugin_command import delete_command
 from gpucloud.reconcile.text import listed, printable
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 
