@@ -10,11 +10,13 @@ import pytest
 
 from support.messages.__main__ import PAGE
 from support.messages.conditions import said
-from support.messages.filled import placeholder
+from support.messages.filled import HELPERS, placeholder
 from support.messages.page import page
-from support.messages.placeholders import generic
+from support.messages.placeholders import NAMES, NOUNS, generic
 from support.messages.program import modules
 from support.messages.sentences import printed, sentences
+from support.messages.sources import FROM_ELSEWHERE, INFORMS, UNSEEN, unread
+from support.messages.words import WORDS
 
 GENERIC = [
     ("VM 'train-tagaa-mzx7ntfklm' in VPC 'acme'", "VM '{name in the cloud}' in VPC '{VPC}'", "the noun says what it is"),
@@ -132,3 +134,21 @@ def test_what_is_the_case_is_on_the_page_once_with_all_its_ways_out():
     for section in errors.partition("## Lines of success")[0].split("### "):
         found = (re.split(r" → | \| ", row.removeprefix("| "))[0] for row in section.splitlines() if row.startswith("| "))
         assert [cause for cause, times in Counter(found).items() if cause and times > 1] == []
+
+
+KEPT = {
+    "FROM_ELSEWHERE": FROM_ELSEWHERE,
+    "UNSEEN": UNSEEN,
+    "INFORMS": INFORMS,
+    "HELPERS": HELPERS,
+    "NOUNS": NOUNS,
+    "NAMES": NAMES,
+    "WORDS": WORDS,
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_no_exception_is_kept_that_none_needs(name):
+    assert page()
+    assert unread() == []
+    assert sorted(map(str, set(KEPT[name]) - KEPT[name].used)) == []

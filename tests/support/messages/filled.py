@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from support.messages.kept import Kept
+
 SAME = frozenset({"rstrip", "strip", "lstrip", "removesuffix", "removeprefix", "format", "format_map", "replace"})
 QUOTES = frozenset({"clean", "one_line", "str", "printable"})  # what they are given is somebody else's, and shown as it is
 FILTERS = frozenset({"redact", "paste", "mention"})  # what they are given is ours, and shown as it is but for secrets
@@ -11,7 +13,7 @@ _SHAPED = frozenset(
     {"join", "map", "quote", "sorted", "_status_of", "without_userinfo"}
 )  # what they are given is shown in another form
 # Functions that help a message, and whose own texts say nothing in place of it: placeholders with a short name.
-HELPERS = frozenset({"suggestion", "question", "few", "listed", "either", "quoted", "bracketed", "plural", "ago"})
+HELPERS = Kept(dict.fromkeys(("suggestion", "question", "few", "listed", "either", "quoted", "ago")))
 _QUESTIONS = frozenset({"suggestion", "question"})
 QUESTION = "{question}"  # Did you mean 'a' or 'b'? Or nothing
 

@@ -8,32 +8,36 @@ from __future__ import annotations
 
 import re
 
-_NOUNS = {
-    **dict.fromkeys(("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "Secret", "ConfigMap", "Service"), "name"),
-    **dict.fromkeys(("VM", "snapshot", "Snapshot", "snapshots"), "name in the cloud"),
-    **dict.fromkeys(("host", "Host"), "host id"),
-    **{noun: noun for noun in ("VPC", "cluster", "endpoint", "namespace", "state", "tenant")},
-    "account": "name",
-    "Account": "name",
-    "pool": "resource pool",
-    "key": "key",
-    "Key": "key",
-}
+from support.messages.kept import Kept
+
+NOUNS = Kept(
+    {
+        **dict.fromkeys(("GpuVM", "GpuVpc", "GpuSnapshot", "GpuHost", "GpuCloudAccount", "Secret", "Service"), "name"),
+        **dict.fromkeys(("VM", "snapshot", "Snapshot", "snapshots"), "name in the cloud"),
+        **dict.fromkeys(("host", "Host"), "host id"),
+        **{noun: noun for noun in ("VPC", "cluster", "endpoint", "namespace", "state", "tenant")},
+        "account": "name",
+        "Account": "name",
+        "pool": "resource pool",
+        "key": "key",
+        "Key": "key",
+    }
+)
 # Names of the tests whose noun stands elsewhere, or nowhere.
-_NAMES = {
-    r"[AH]100_\w+": "configuration",
-    r"Ubuntu_[\w.]+|Debian 12": "image",
-    r"(?i:msc1|hou1|msc7|mars1)": "cluster",
-    r"eu|us|prod|mars|staging": "endpoint",
-    r"acme-old|acme-train": "VPC",
-    r"theirs|train-tagaa-\w+|vm-of-its-own": "name in the cloud",
-    r"2026-[\dTZ:-]+|now|yes": "value",
-    r"old|other": "name in the cloud",
-    "acme": "tenant",
-    "team": "namespace",
-    r"quota": "message",
-    r"cloud-credential": "name",
-}
+NAMES = Kept(
+    {
+        r"[AH]100_\w+": "configuration",
+        r"Ubuntu_[\w.]+|Debian 12": "image",
+        r"(?i:msc1|hou1|msc7|mars1)": "cluster",
+        r"eu|us|prod|mars|staging": "endpoint",
+        r"acme-old|acme-train": "VPC",
+        r"theirs|train-tagaa-\w+|vm-of-its-own": "name in the cloud",
+        r"2026-[\dTZ:-]+|now|yes": "value",
+        r"old|other": "name in the cloud",
+        "team": "namespace",
+        r"cloud-credential": "name",
+    }
+)
 _OWN = {"default", "true", "false", "apikey"}  # words of the messages themselves
 _WORDS = "words of the cloud"
 _QUOTED = re.compile(r"(?P<before>[\w.]+)(?P<gap>:? )'(?P<name>[^']*)'")
@@ -79,12 +83,11 @@ def generic(words: str) -> str:
 
 
 def _named(found: re.Match[str]) -> str:
-    return f"{found['before']}{found['gap']}{_placed(found['name'], _NOUNS.get(found['before']))}"
+    return f"{found['before']}{found['gap']}{_placed(found['name'], NOUNS.get(found['before']))}"
 
 
 def _placed(name: str, noun: str | None) -> str:
     if name in _OWN:
         return f"'{name}'"
-    by_name = next((what for pattern, what in _NAMES.items() if re.fullmatch(pattern, name)), None)
-    placeholder = noun or by_name
+    placeholder = noun or NAMES.get(NAMES.first(lambda pattern: re.fullmatch(pattern, name)))
     return f"'{name}'" if placeholder is None else f"'{{{placeholder}}}'"

@@ -126,7 +126,7 @@ def _number(node: ast.expr, frame: Frame) -> str:
 
 def _raw(node: ast.expr, frame: Frame) -> list[str]:
     name = function_name(node)
-    if name in HELPERS | QUOTES:
+    if name in HELPERS or name in QUOTES:
         raise UnreadableError(name)
     return read(node, frame)
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from support.messages import program
+from support.messages.kept import Kept
 from support.messages.program import ROOT
 from support.messages.reading import Frame, UnreadableError, bound, of_callers, read
 
@@ -71,20 +72,20 @@ SPOKEN = (
 )
 # Kinds of a CloudError that the caller can mend; the others say what the cloud or the network did.
 _CALLERS = tuple(f"ErrorKind.{name}" for name in ("INVALID", "NOT_SENT", "LOGIN"))
-UNSEEN = {
-    "TypeError": "a defect of the program that calls",
-    "UnservedError": "the kubernetes library then reads that kubeconfig",
-    "KubeError": "the apiserver's own words",
-    "ConfigException": "the library's own, quoted by a ConfigError",
-    "ConnectionError": "the library's words, framed by an UnansweredError",
-    "RefusedError": "the apiserver's own words, which ``_refusal`` of the plugin frames",
-    "LostAnswerError": "its words stand before those of lost.not_created and lost.not_changed, in a PluginError",
-    "TimeoutError": "the words of a socket, framed by an UnansweredError",
-    "httpx.PoolTimeout": "failure_words.py has the words for it",
-    "LoopEndedError": "the CloudError of a client that is closed takes its place",
-    "LoopForkedError": "the CloudError of a client of another process takes its place",
-    "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
-}
+UNSEEN = Kept(
+    {
+        "TypeError": "a defect of the program that calls",
+        "UnservedError": "the kubernetes library then reads that kubeconfig",
+        "ConnectionError": "the library's words, framed by an UnansweredError",
+        "RefusedError": "the apiserver's own words, which ``_refusal`` of the plugin frames",
+        "LostAnswerError": "its words stand before those of lost.not_created and lost.not_changed, in a PluginError",
+        "TimeoutError": "the words of a socket, framed by an UnansweredError",
+        "httpx.PoolTimeout": "failure_words.py has the words for it",
+        "LoopEndedError": "the CloudError of a client that is closed takes its place",
+        "LoopForkedError": "the CloudError of a client of another process takes its place",
+        "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
+    }
+)
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py", "cloud/waiting.py")
 # Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
@@ -93,38 +94,45 @@ _REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publis
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
 # Texts that are made from others, by module and expression, and where the others are judged.
-FROM_ELSEWHERE = {
-    ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
-    ("cli/plugin/entry.py", "printable(line)"): "what to do, of a PluginError, which is read where it is made",
-    ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
-    ("cli/plugin/verbs/create.py", "why"): "a PluginError of account_of",
-    ("cli/plugin/verbs/status.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",
-    ("cli/plugin/verbs/status.py", "seen.lacking"): "rights.unlisted, read where none_listed gives it to a PluginError",
-    ("cloud/parsing.py", "problem"): "made by _malformed",
-    ("cloud/sender.py", "error"): "a CloudError of the transport, completed",
-    ("cloud/sender.py", "failure"): "a CloudError of the transport",
-    ("engine/cloud/account_session.py", "message"): "the account's own condition, of the tables of decisions",
-    ("engine/cloud/cluster_search.py", "cluster"): "the names of clusters",
-    ("engine/cloud/inventory.py", "error.message"): "the cloud's own words",
-    ("engine/cloud/inventory.py", "answer.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
-    ("engine/cloud/inventory.py", "listing.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
-    ("engine/cloud/inventory.py", "type(error).__name__"): "a defect of the program, quoted by a condition",
-    ("engine/kinds/gpuvm/final_snapshots.py", "refusal.message"): "a Refusal, which is read where it is made",
-    ("engine/kinds/gpuvm/publishing.py", "refusal.message"): "a Refusal, which is read where it is made",
-    ("engine/kinds/gpuvm/unclaimed.py", "min(_others(facts), default='')"): "the name of a VM",
-    ("engine/kube/events.py", "note"): "a condition's message, of the tables of decisions",
-    ("engine/kube/events.py", "holds.message"): "a condition's message, of the tables of decisions",
-    ("engine/controller/controller.py", "release.note"): "of the tables of decisions",
-    ("engine/kinds/gpucloudaccount/reconciler.py", "note.format(name=repr(name))"): "of the kind's table, as calls.py has it",
-    ("engine/kinds/gpuhost/reconciler.py", "note.format(name=repr(facts.spec.host_id))"): "as calls.py has it",
-    ("engine/kinds/sending.py", "note.format(name=name)"): "of the kind's table, as calls.py has it",
-    (
-        "engine/manager/console.py",
-        "account.unknown.detail if account.unknown is not None else 'the account is not ready: try again soon.'",
-    ): ("an Unknown, read where it is made"),
-}
+FROM_ELSEWHERE = Kept(
+    {
+        ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
+        ("cli/plugin/entry.py", "printable(line)"): "what to do, of a PluginError, which is read where it is made",
+        ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
+        ("cli/plugin/verbs/status.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",
+        ("cloud/parsing.py", "problem"): "made by _malformed",
+        ("cloud/sender.py", "error"): "a CloudError of the transport, completed",
+        ("cloud/sender.py", "failure"): "a CloudError of the transport",
+        ("engine/cloud/account_session.py", "message"): "the account's own condition, of the tables of decisions",
+        ("engine/cloud/cluster_search.py", "cluster"): "the names of clusters",
+        ("engine/cloud/inventory.py", "error.message"): "the cloud's own words",
+        ("engine/cloud/inventory.py", "answer.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
+        ("engine/cloud/inventory.py", "listing.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
+        ("engine/cloud/inventory.py", "type(error).__name__"): "a defect of the program, quoted by a condition",
+        ("engine/kinds/gpuvm/final_snapshots.py", "refusal.message"): "a Refusal, which is read where it is made",
+        ("engine/kinds/gpuvm/publishing.py", "refusal.message"): "a Refusal, which is read where it is made",
+        ("engine/kinds/gpuvm/unclaimed.py", "min(_others(facts), default='')"): "the name of a VM",
+        ("engine/kube/events.py", "note"): "a condition's message, of the tables of decisions",
+        ("engine/kube/events.py", "holds.message"): "a condition's message, of the tables of decisions",
+        ("engine/controller/controller.py", "release.note"): "of the tables of decisions",
+        (
+            "engine/kinds/gpucloudaccount/reconciler.py",
+            "note.format(name=repr(name))",
+        ): "of the kind's table, as calls.py has it",
+        ("engine/kinds/gpuhost/reconciler.py", "note.format(name=repr(facts.spec.host_id))"): "as calls.py has it",
+        ("engine/kinds/sending.py", "note.format(name=name)"): "of the kind's table, as calls.py has it",
+        (
+            "engine/manager/console.py",
+            "account.unknown.detail if account.unknown is not None else 'the account is not ready: try again soon.'",
+        ): ("an Unknown, read where it is made"),
+    }
+)
 # Beginnings of texts that report no trouble.
-INFORMS = ("everything that the account sees", "GpuVM/{name}: {configuration} in {cluster}.", "Requested destruction. ")
+INFORMS = Kept(
+    dict.fromkeys(
+        ("everything that the account sees", "GpuVM/{name}: {configuration} in {cluster}.", "Requested destruction. ")
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -236,7 +244,7 @@ def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
             for words in read(what, frame):
                 found.setdefault(words, {}).update(ways)
     texts = (_text(place, name, words, tuple(ways)) for words, ways in found.items())
-    return [text for text in texts if text.words and not text.words.startswith(INFORMS)]
+    return [text for text in texts if text.words and INFORMS.first(text.words.startswith) is None]
 
 
 def _text(place: str, name: str, words: str, ways: tuple[str, ...]) -> Text:
@@ -324,7 +332,7 @@ def _strange(node: ast.expr | None, scope: Scope, depth: int = 0) -> Iterator[st
         case ast.Call():
             meant = program.called(node, scope)
             if meant is None or isinstance(meant.node, ast.ClassDef):
-                if not {*SHOWN, *UNSEEN}.intersection(_family(node, scope)):
+                if not any(name in SHOWN or name in UNSEEN for name in _family(node, scope)):
                     yield ast.unparse(node)[:90]
                 return
             for inner in meant.nodes():

@@ -4,39 +4,43 @@ from __future__ import annotations
 
 import re
 
+from support.messages.kept import Kept
+
 # By the name of the code.
-WORDS = {
-    **dict.fromkeys(("tenancy", "tenancy_name", "theirs", "elsewhere"), "tenant"),
-    **dict.fromkeys(("cause", "connection_words", "strerror", "why"), "reason"),
-    **dict.fromkeys(("ca_file", "filename", "files"), "file"),
-    **dict.fromkeys(("few", "listed", "places"), "names"),
-    **dict.fromkeys(("here", "scope"), "namespace option"),
-    **dict.fromkeys(("LIMITS", "ctx", "returncode"), "number"),
-    **dict.fromkeys(("called", "made_for", "old", "upper", "vpc_ref"), "name"),
-    **dict.fromkeys(("environ", "input", "text"), "value"),
-    **dict.fromkeys(("lower", "short_of", "NOUNS"), "kind"),
-    **dict.fromkeys(("status_of", "until"), "status"),
-    **dict.fromkeys(("either", "served", "listing", "request", "export_command"), "command"),
-    **dict.fromkeys(("item", "url"), "URL"),
-    **dict.fromkeys(("quoted", "said"), "words of the apiserver"),
-    **dict.fromkeys(("given", "left"), "argument"),
-    "INNER": "entry",
-    "ago": "duration",
-    "cloud_id": "id",
-    "function": "verb",
-    "generation": "number",
-    "least": "least number",
-    "most": "greatest number",
-    "object_name": "example",
-    "operator_namespace": "namespace",
-    "own_endpoint": "endpoint",
-    "plural": "resource",
-    "plurals": "resources",
-    "shape": "kind of value",
-    "typed": "kind and name",
-    "vpc": "VPC",
-    "who": "user",
-}
+WORDS = Kept(
+    {
+        **dict.fromkeys(("tenancy", "tenancy_name", "theirs", "elsewhere"), "tenant"),
+        **dict.fromkeys(("cause", "connection_words", "strerror", "why"), "reason"),
+        **dict.fromkeys(("ca_file", "filename", "files"), "file"),
+        **dict.fromkeys(("few", "listed", "places"), "names"),
+        **dict.fromkeys(("here", "scope"), "namespace option"),
+        **dict.fromkeys(("LIMITS", "ctx", "returncode"), "number"),
+        **dict.fromkeys(("called", "made_for", "old", "upper", "vpc_ref"), "name"),
+        **dict.fromkeys(("input", "text"), "value"),
+        **dict.fromkeys(("lower", "short_of", "NOUNS"), "kind"),
+        "until": "status",
+        **dict.fromkeys(("either", "served", "listing", "request", "export_command"), "command"),
+        **dict.fromkeys(("item", "url"), "URL"),
+        **dict.fromkeys(("quoted", "said"), "words of the apiserver"),
+        **dict.fromkeys(("given", "left"), "argument"),
+        "INNER": "entry",
+        "ago": "duration",
+        "cloud_id": "id",
+        "function": "verb",
+        "generation": "number",
+        "least": "least number",
+        "most": "greatest number",
+        "object_name": "example",
+        "operator_namespace": "namespace",
+        "own_endpoint": "endpoint",
+        "plural": "resource",
+        "plurals": "resources",
+        "shape": "kind of value",
+        "typed": "kind and name",
+        "vpc": "VPC",
+        "who": "user",
+    }
+)
 _NAMED = re.compile(r"(?<![{$])\{([A-Za-z_]\w*)(?:\[\w+\])?(!r)?\}(?!\})")
 
 
