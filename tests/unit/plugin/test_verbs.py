@@ -405,3 +405,5 @@ def test_doctor_sees_a_secret_in_use_that_is_being_deleted(api, plugin, metadata
         api.refused[path] = status
     _, out, _ = plugin("doctor")
     assert ("SecretDeleting" in out) == found, why
+    asked = [dict(headers)["Accept"] for (_, at, *_), headers in zip(api.calls, api.headers, strict=True) if at == path]
+    assert [accept for accept in asked if "as=PartialObjectMetadata;" not in accept] == [], "no value is asked for"

@@ -294,22 +294,31 @@ class Cluster:
 
     def secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
         """``data`` of a Secret, or None when it is not there or may not be read."""
-        found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
+        found = self.read(_secret(namespace, name))
         data = (found or {}).get("data")
         return data if isinstance(data, dict) else ({} if found is not None else None)
 
     def lacks_secret(self, namespace: str, name: str) -> bool:
         """Whether a Secret is not there, and not merely hidden from this user."""
         try:
-            self.api.call("GET", f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
+            self.api.metadata(_secret(namespace, name))
         except RefusedError as error:
             return error.status == 404
         return False
 
     def is_secret_dying(self, namespace: str, name: str) -> bool:
-        """Whether a Secret that the user may read is in deletion."""
-        found = self.read(f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}")
-        return bool(((found or {}).get("metadata") or {}).get("deletionTimestamp"))
+        """Whether a Secret that the user may read is in deletion. Its values are not asked for.
+
+        Raises:
+            TransientError: the apiserver cannot answer now.
+        """
+        try:
+            found = self.api.metadata(_secret(namespace, name))
+        except RefusedError as error:
+            if error.is_transient:
+                raise refusals.busy(error, f"read Secret '{name}'") from None
+            return False
+        return bool((found.get("metadata") or {}).get("deletionTimestamp"))
 
     def operator_pods(self, namespace: str) -> tuple[dict[str, Any], ...] | None:
         """The pods of operators in a namespace, or None when they may not be seen."""
@@ -364,6 +373,10 @@ def _lost_answers(what: str, key: Key) -> Iterator[None]:
         if not error.sent:
             raise
         raise lost.LostAnswerError(error.why) from None
+
+
+def _secret(namespace: str, name: str) -> str:
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/secrets/{quote(name, safe='')}"
 
 
 def _path(kind: str, namespace: str | None, name: str = "") -> str:

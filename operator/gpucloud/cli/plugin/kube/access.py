@@ -85,6 +85,9 @@ class Api(Protocol):
     def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
         """The same for a read that is answered with plain text."""
 
+    def metadata(self, path: str) -> dict[str, Any]:
+        """The same for a read of an object's metadata alone: of a Secret, no value is asked for."""
+
     def within(self, seconds: float) -> Self:
         """The same way, all of whose requests together may take so long from now on."""
 

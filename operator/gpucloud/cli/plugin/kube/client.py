@@ -29,6 +29,7 @@ READ_SECONDS = 30.0
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 ANOTHER = "Name another with --kubeconfig or --context."
 RELOGIN = "Correct the kubeconfig, or log in again."
+METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # no connection was made
 
 
@@ -72,15 +73,24 @@ class KubeApi:
             raise answers.unreadable("a JSON object")
         return found
 
+    def metadata(self, path: str) -> dict[str, Any]:
+        """One read of an object's metadata alone, as ``Api`` says."""
+        found = answers.document(self._answer("GET", path, None, None, METADATA_ONLY))
+        if found is None:
+            raise answers.unreadable("a JSON object")
+        return found
+
     def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
         """One read that is answered with plain text, as ``Api`` says."""
         return self._answer("GET", path, query, None).decode(errors="replace")
 
-    def _answer(self, method: str, path: str, query: Mapping[str, str] | None, body: Any) -> bytes:
+    def _answer(
+        self, method: str, path: str, query: Mapping[str, str] | None, body: Any, accept: str = "application/json"
+    ) -> bytes:
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         target = f"{path}?{urlencode(query)}" if query else path
         sent = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": "application/json", "User-Agent": "kubectl-gpucloud"} | ({"Content-Type": kind} if sent else {})
+        headers = {"Accept": accept, "User-Agent": "kubectl-gpucloud"} | ({"Content-Type": kind} if sent else {})
         try:
             answer = self._way.request(method, target, sent, headers, min(self._seconds, self.until - time.monotonic()))
         except ConfigError as error:
