@@ -128,6 +128,19 @@ FURTHER = ("secretKey", "secret_key", "apiKeys", "credentials", "passwords", "se
         ('{"m": "p\\\\u0061ssword: x"}', '{"m": "password: [removed]"}', "such a name in a text in JSON"),
         ('"\\x70\\U00000061ssword": x', '"password": [removed]', "further escapes of YAML"),
         ("%70assword%3Dx", "password%3D[removed]", "a name as a URL may have it"),
+        ("password: 'it''s Hunter'", "password: '[removed]'", "a quote within quotes, in YAML"),
+        ("password: >-\n\n  Hunter\nnext: 1", "password: [removed]\nnext: 1", "a block after an empty line"),
+        ("password: &a Hunter", "password: &a [removed]", "behind an anchor"),
+        ("AccountKey=Hunter;E=1", "AccountKey=[removed]", "a connection string"),
+        *(
+            (f"{name}=Hunter", f"{name}=[removed]", "a name that says of which form it is, or a short one")
+            for name in ("secretValue", "apiKeyValue", "tokenText", "password2", "credential_value", "bearer", "jwt", "pw")
+        ),
+        ("ran: login --password Hunter", "ran: login --password [removed]", "a flag and its value in one text"),
+        ("-client-secret 'a b' -x 1", "-client-secret [removed] -x 1", "a flag's value in quotes"),
+        ("password%20%3D%20Hunter", "password %3D [removed]", "spaces as a URL may have them"),
+        ("--no-secret-finalizer off", "--no-secret-finalizer off", "a flag of the operator that holds the word"),
+        ("--api-key-file /run/key", "--api-key-file /run/key", "the path of a file"),
         ("the key Zz9pw12 was refused", "the key [removed] was refused", "a key in a sentence"),
         ("the key is Zz9pw12", "the key is [removed]", "said of a key"),
         ("sent key=zz9pw1 to it", "sent key=[removed] to it", "a key behind an equals sign"),
@@ -268,6 +281,18 @@ def test_a_report_has_what_helps_and_nothing_private(api, reported):
     assert json.loads(files["version.json"])["operators"] == ["0.1.0"]
     assert "Stalled" in files["status.json"]
     assert json.loads(files["doctor.json"])["findings"]
+
+
+def test_of_a_container_beside_the_operator_no_argument_is_in_the_report(api, reported):
+    """Whoever put it there may have put a password into a command of a shell."""
+    ours = {"name": "operator", "args": ["operator", "--workers", "3"]}
+    theirs = {"name": "proxy", "args": ["sh", "-c", f"echo root:{PRIVATE} | chpasswd"]}
+    pod = {"metadata": {"name": "operator-0"}, "status": {"phase": "Running"}, "spec": {"containers": [ours, theirs]}}
+    api.canned[PODS] = {"items": [pod]}
+    files = reported()
+    assert PRIVATE not in "".join(files.values())
+    (shown,) = json.loads(files["pods.json"])
+    assert [one["args"] for one in shown["containers"]] == [["operator", "--workers", "3"], "3, which are not shown"]
 
 
 def test_names_of_objects_stay_where_nothing_but_their_look_is_like_a_secret(api, reported):

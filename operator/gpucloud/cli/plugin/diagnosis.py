@@ -16,8 +16,10 @@ from gpucloud.cli.terminal.marks import pasteable
 from gpucloud.kinds.meta import GROUP, VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gpucloud.cli.plugin.cluster import Cluster
-    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.objects import Key, Thing
 
 
 def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Facts:
@@ -39,9 +41,13 @@ def gather(here: Cluster, namespace: str | None, operator_namespace: str) -> Fac
         unread={plural: str(error) for plural, error in unread.items()},
         watched=watched(pods or ()),
         pods=None if pods is None else tuple(str(pod["metadata"]["name"]) for pod in pods),
-        dying_secrets=frozenset(item.key for item in things if _is_secret_dying(here, item)),
         namespaces=here.other_namespaces(namespace) if namespace is not None and not things else None,
     )
+
+
+def dying_secrets(here: Cluster, things: Iterable[Thing]) -> frozenset[Key]:
+    """The accounts whose Secret is seen in deletion."""
+    return frozenset(item.key for item in things if _is_secret_dying(here, item))
 
 
 def _is_secret_dying(here: Cluster, item: Thing) -> bool:

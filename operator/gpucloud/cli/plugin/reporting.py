@@ -30,7 +30,7 @@ def of_object(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_pod(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A pod of the operator: images, arguments and state; of the environment the names only."""
+    """A pod of the operator: images, its arguments and state; of the environment, and of other containers, no values."""
     spec, status = body.get("spec") or {}, body.get("status") or {}
     return {
         "name": (body.get("metadata") or {}).get("name"),
@@ -39,7 +39,7 @@ def of_pod(body: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "name": one.get("name"),
                 "image": one.get("image"),
-                "args": one.get("args") or [],
+                "args": _args(one),
                 "env": [str(variable.get("name")) for variable in one.get("env") or ()],
                 "resources": one.get("resources") or {},
             }
@@ -50,6 +50,12 @@ def of_pod(body: Mapping[str, Any]) -> dict[str, Any]:
             for one in status.get("containerStatuses") or ()
         ],
     }
+
+
+def _args(container: Mapping[str, Any]) -> list[str] | str:
+    """The arguments of the operator. Those of a container that was put beside it are not ours to judge: their number."""
+    args = [str(word) for word in container.get("args") or ()]
+    return args if args[:1] == ["operator"] else f"{len(args)}, which are not shown"
 
 
 def of_event(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HIDDEN = "[removed]"
 # Letters that need no escape in JSON, YAML or a URL, written as one: `p\u0061ssword` is read as `password`.
-_ESCAPED = re.compile(r"(?:(?<!\\)\\+(?:u00|x|U000000)|%)(2d|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f)", re.IGNORECASE)
+_ESCAPED = re.compile(r"(?:(?<!\\)\\+(?:u00|x|U000000)|%)(20|2d|3[0-9]|[46][1-9a-f]|[57][0-9a]|5f)", re.IGNORECASE)
 # A mark of quotation: escaped as often as JSON stands within JSON, or as HTML and other serialisers write it.
 _QUOTE = r"""(?:\\*["']|\\+u002[27]|&quot;|&#(?:34|39);)"""
 _COLON = r"(?:=>|[:=\uff1a]|%3[ad]|\\+u003[ad]|&#6[01];)"
@@ -59,16 +59,24 @@ _LISTED = re.compile(
     r"""|["']\w{0,64}(?:key|login|password|secret|token)["']\s*,\s*["']value["']:\s?)b?(["']))(?:(?!\2)[^\n])*""",
     re.IGNORECASE,
 )
+# A flag and its value within one text, as in a command of a shell.
+_FLAG = re.compile(
+    r"""((?<![\w-])-{1,2}[\w-]{0,64}?(?:credential|key|login|pass|password|passwd|passphrase|pwd|secret|token)(?:\s+|\s?=\s?))"""
+    r"""(?:'[^'\n]*'|"[^"\n]*"|(?!-)[^\s"'\\]+)""",
+    re.IGNORECASE,
+)
 _TAG = re.compile(r"(<[\w:-]{0,64}(?:key|passphrase|password|secret|token)>)[^<\n]*", re.IGNORECASE)
 # Fields of our own objects with the names of Secrets are none; and behind a name in single quotes, as in a sentence of the
 # operator, only what Python writes for a value.
 _NAMED = re.compile(
-    r"""((?:(?:access|api|encryption|private|secret|signing)[-_ ]?keys?|authorization|credentials?|passphrases?|passwords?"""
-    r"""|passwd|\bauth|\bpass|\bpwd|(?<!held)(?<!proven)secrets?|\bsig|signature|tokens?|(?<=[?&])key)"""
-    rf"""(?:'(?=:\s?(?:b?["'\[({{]|\d))|(?!'){_QUOTE})?(?:\sis)?\s*{_COLON}\s*)"""
-    r"""(?:[|>][-+\d]{0,2}(?:(?:\n|\\{1,8}n)[ \t]+(?:(?!\\{1,8}n)[^\n"'])*)+"""  # a block of YAML
+    r"""((?:(?:access|account|api|encryption|private|secret|signing)[-_ ]?keys?|authorization|credentials?|passphrases?"""
+    r"""|passwords?|passwd|\bauth|\bbearer|\bjwt|\bpass|\bpwd?|(?<!held)(?<!proven)secrets?|\bsig|signature|tokens?"""
+    r"""|(?<=[?&])key)"""
+    r"""(?:[-_ ]?(?:b64|base64|data|hash|plain|string|text|value|\d{1,3}))?"""  # what a name says of the form
+    rf"""(?:'(?=:\s?(?:b?["'\[({{]|\d))|(?!'){_QUOTE})?(?:\sis)?\s*{_COLON}\s*(?:&\w+\s+)?)"""  # with an anchor of YAML
+    r"""(?:[|>][-+\d]{0,2}(?:(?:\n|\\{1,8}n)(?:[ \t]+(?:(?!\\{1,8}n)[^\n"'])*|(?=[ \t]*(?:\n|\\{1,8}n))))+"""  # a block of YAML
     r"""|\[[^\]]{0,2000}\]?|\{[^}]{0,2000}\}?"""
-    rf"""|(b?({_QUOTE}))(?:(?!(?<!\\)\3).)*"""
+    rf"""|(b?({_QUOTE}))(?:\3\3|(?!(?<!\\)\3).)*"""  # a quote that stands twice is one within, in YAML
     r"""|(?:[^\s"',}\\]|[,'}](?=[^\s"',}\\]))+)""",
     re.IGNORECASE,
 )
@@ -84,6 +92,7 @@ def scrubbed(text: str, names: AbstractSet[str] = frozenset()) -> str:
     text = _URL.sub(lambda url: f"{url[1]}{url[2]}{f'?{HIDDEN}' if url[3] else ''}", text)
     text = _CURL.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
     text = _LISTED.sub(rf"\1{HIDDEN}", _HEADER.sub(rf"\1{HIDDEN}", text))
+    text = _FLAG.sub(rf"\1{HIDDEN}", text)
     text = _TAG.sub(rf"\1{HIDDEN}", _LOGIN.sub(rf"\1 {HIDDEN}", text))
     text = _NAMED.sub(lambda named: f"{named[1]}{named[2] or ''}{HIDDEN}", text)
     text = _TOLD.sub(lambda told: f"{told[1] or told[2]}{HIDDEN}", text)

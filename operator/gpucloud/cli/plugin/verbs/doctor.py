@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import leases
-from gpucloud.cli.plugin.diagnosis import document, gather
+from gpucloud.cli.plugin.diagnosis import document, dying_secrets, gather
 from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.findings import examine
@@ -27,6 +28,7 @@ def doctor(at: At, *, output: Output, operator_namespace: str, all_namespaces: b
     """Gather, examine, and show what was found."""
     here = cluster(at)
     facts = gather(here, None if all_namespaces else here.namespace, operator_namespace)
+    facts = replace(facts, dying_secrets=dying_secrets(here, facts.things))  # here and not for a report, which reads no Secret
     found = examine(facts)
     if output is Output.TEXT:
         printing.lines(_lines(facts, found))
