@@ -60,9 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _no_command(word: str | None) -> str:
     """Return what is wrong with the command, and which there are."""
     known = f"use one of {', '.join(COMMANDS)}"
-    return (
-        f"a command is missing: {known}" if word is None else f"unknown command {word!r}: {known}.{suggestion(word, COMMANDS)}"
-    )
+    if word is None:
+        return f"a command is missing: {known}"
+    near = suggestion(word, COMMANDS) or " What works on objects is in kubectl gpucloud --help"
+    return f"unknown command {word!r}: {known}.{near}"
 
 
 @contextmanager

@@ -134,11 +134,16 @@ def _raw(node: ast.expr, frame: Frame) -> list[str]:
 def _attribute(node: ast.Attribute, frame: Frame) -> list[str]:
     """A name of another module, or a part of another error, which is judged where it is made."""
     of = ast.unparse(node.value)
-    if node.attr in {"what", "do"} and any(
-        isinstance(one, ast.ExceptHandler) and one.name == of for one in frame.scope.nodes()
-    ):
+    if node.attr in {"what", "do"} and any(_binds(one, of) for one in frame.scope.nodes()):
         return [f"{{{node.attr}}}"]
     return _of_module(of, node.attr, frame)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a name is an error that is caught, or what a function returned."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Call) and [ast.unparse(one) for one in node.targets] == [name]
+    return isinstance(node, ast.ExceptHandler) and node.name == name
 
 
 def _named(name: str, frame: Frame) -> list[str]:

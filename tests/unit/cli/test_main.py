@@ -10,7 +10,10 @@ ALL = "use one of operator, orphans, check, uninstall, sim, crds"
 MISUSED = [
     ((), f"gpucloud: error: a command is missing: {ALL}"),
     (("oprator",), f"gpucloud: error: unknown command 'oprator': {ALL}. Did you mean 'operator'?"),
-    (("frobnicate",), f"gpucloud: error: unknown command 'frobnicate': {ALL}."),
+    (
+        ("frobnicate",),
+        f"gpucloud: error: unknown command 'frobnicate': {ALL}. What works on objects is in kubectl gpucloud --help",
+    ),
     (("sim", "--prot", "1"), "gpucloud sim: error: unknown: --prot. Did you mean '--port'? See gpucloud sim --help"),
     (
         ("operator", "--confg=x"),
