@@ -299,7 +299,8 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
         )
         for field in ("vmName", "snapshotName")
     },
-    "has(self.vpc) != has(self.vpcRef)": ({"vpc": None, "vpcRef": None}, {"vpc": "acme", "vpcRef": REF}),
+    "has(self.vpc) || has(self.vpcRef)": ({"vpc": None, "vpcRef": None},),
+    "!(has(self.vpc) && has(self.vpcRef))": ({"vpc": "acme", "vpcRef": REF},),
     "!has(self.nodeName) || (has(self.resourcePool) && self.resourcePool != 'on-demand')": (
         {"nodeName": "n", "resourcePool": None},
         {"nodeName": "n", "resourcePool": "on-demand"},
@@ -321,10 +322,8 @@ BAD_OBJECTS: dict[str, tuple[Spec, ...]] = {
     "self.placement.alternatives.all(a, !has(a.resourcePool))": (
         {"nodeName": "n", "resourcePool": "p", "placement": {"alternatives": [{"resourcePool": "q"}]}},
     ),
-    "has(self.vmRef) != has(self.vm)": (
-        {"vmRef": None, "vm": None},
-        {"vmRef": REF, "vm": {"cluster": "a", "vpc": "b", "name": "c"}},
-    ),
+    "has(self.vmRef) || has(self.vm)": ({"vmRef": None, "vm": None},),
+    "!(has(self.vmRef) && has(self.vm))": ({"vmRef": REF, "vm": {"cluster": "a", "vpc": "b", "name": "c"}},),
 }
 
 # What breaks a rule about a list.

@@ -140,9 +140,9 @@ class Image(Model):
         str | None,
         Field(min_length=1, max_length=253, description="Name of an operating system image, as the cloud spells it."),
     ] = None
-    custom_file: Annotated[
-        str | None, Field(min_length=1, max_length=253, description="File name of a custom image of the tenant.")
-    ] = None
+    custom_file: Annotated[str | None, Field(min_length=1, max_length=253, description="File of the tenant's own image.")] = (
+        None
+    )
     snapshot_ref: Annotated[
         Reference | None, Field(description="GpuSnapshot of this namespace. The VM waits until it has been taken.")
     ] = None
@@ -182,8 +182,7 @@ class GpuVMSpec(AdoptingSpec):
             ),
             CEL(
                 "has(self.vpc) || has(self.vpcRef)",
-                "Name the VPC: in spec.vpc by its name in the cloud, usually the tenant's, or in spec.vpcRef a GpuVpc of this "
-                "namespace.",
+                "Name the VPC: spec.vpc (its name in the cloud) or spec.vpcRef (a GpuVpc of this namespace).",
                 reason="FieldValueRequired",
                 field_path=".vpc",
             ),

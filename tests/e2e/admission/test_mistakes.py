@@ -16,7 +16,7 @@ from support.waiting import eventually
 TROUBLESHOOTING = Path(__file__).parents[3] / "docs" / "how-to" / "troubleshooting.md"
 # what is wrong, the manifest, the field that is blamed, and the way out
 MISTAKES = [
-    ("no VPC", {"vpc": None}, "spec.vpc", "Name the VPC: in spec.vpc"),
+    ("no VPC", {"vpc": None}, "spec.vpc", "Name the VPC: spec.vpc"),
     ("two VPCs", {"vpcRef": {"name": "lab"}}, "spec.vpcRef", "Set spec.vpc or spec.vpcRef, not both."),
     ("no key", {"sshKeys": None}, "spec.sshKeys", "A new VM needs at least one public SSH key"),
     ("a private key", {"sshKeys": [PRIVATE_KEY]}, "spec.sshKeys[0]", "Give the public key"),

@@ -60,7 +60,7 @@ VM_REFUSED = [
     *bad_references("image.snapshotRef", lambda reference: {"image": {"snapshotRef": reference}}),
     ("no cluster", {"cluster": None}, "spec.cluster", "Required value"),
     ("no configuration", {"configuration": None}, "spec.configuration", "Required value"),
-    ("no VPC", {"vpc": None}, "spec.vpc", "Name the VPC: in spec.vpc"),
+    ("no VPC", {"vpc": None}, "spec.vpc", "Name the VPC: spec.vpc"),
     ("two VPCs", {"vpcRef": {"name": "lab"}}, "spec.vpcRef", "Set spec.vpc or spec.vpcRef, not both."),
     ("empty cluster", {"cluster": ""}, "spec.cluster", "at least 1 chars long"),
     ("empty configuration", {"configuration": ""}, "spec.configuration", "at least 1 chars long"),

@@ -85,7 +85,7 @@ def test_a_command_for_an_object_names_it_and_its_namespace():
 RELEASE = "The deletion guard holds this deletion. Release it: kubectl annotate namespace team gpucloud.dev/x=y"
 WORDS = [
     (("status",), "kubectl annotate --context=fake namespace team", "a message of the operator"),
-    (("status", "gvm/nobody"), "\nkubectl get --context=fake gvm -A\n", "an error"),
+    (("status", "gvm/nobody"), "\nkubectl get --context=fake gvm --namespace=team\n", "an error"),
     (("ssh", "held"), "kubectl gpucloud status --context=fake gvm/held --namespace=team", "advice to look"),
     (("wait", "held"), "kubectl annotate --context=fake namespace team", "the outcome of a wait"),
     (("doctor",), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a finding"),

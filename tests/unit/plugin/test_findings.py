@@ -64,6 +64,7 @@ def there(name):
 
 
 DYING_SECRET = an_account("default", "Ready", "SecretDeleting")
+UNTOLD = {"things": (an_account(),), "dying_secrets": frozenset({an_account().key})}
 
 
 def test_nothing_is_found_where_all_is_well():
@@ -161,12 +162,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "SecretDeleting: default is SecretDeleting. 2 VMs need it: GpuVM/a, GpuVM/b.",
         ),
         ({"things": (DYING_SECRET,)}, WARNING, "accounts", "SecretDeleting: default is SecretDeleting."),
-        (
-            {"things": (an_account(),), "dying_secrets": frozenset({an_account().key})},
-            WARNING,
-            "accounts",
-            "SecretDeleting: Its Secret is being deleted, which the operator has not told yet.",
-        ),
+        (UNTOLD, WARNING, "accounts", "SecretDeleting: Its Secret is being deleted, which the operator has not told yet."),
         ({"things": (a_vm("train", "Stalled", "Rejected"),)}, ERROR, "stalled", "Rejected: train is Rejected."),
         (
             {"things": (a_vpc("lab", "Stalled", "Conflict"), a_vm("train", "Working", "DependencyNotReady"))},
@@ -400,6 +396,5 @@ UNREAD = [
 def test_what_could_not_be_read_for_another_reason_is_told_once(changes, count, why):
     found = of_rights(unread={"gpuvms": "it failed"}, **changes)
     assert len(found) == count, why
-    assert all(
-        "Whether you may list them: kubectl auth can-i list gpuvms --namespace=team" in finding.advice for finding in found
-    )
+    says = "Whether you may list them: kubectl auth can-i list gpuvms --namespace=team"
+    assert all(says in finding.advice for finding in found)
