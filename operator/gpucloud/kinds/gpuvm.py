@@ -140,9 +140,7 @@ class Image(Model):
         str | None,
         Field(min_length=1, max_length=253, description="Name of an operating system image, as the cloud spells it."),
     ] = None
-    custom_file: Annotated[str | None, Field(min_length=1, max_length=253, description="File of the tenant's own image.")] = (
-        None
-    )
+    custom_file: Annotated[str | None, Field(min_length=1, max_length=253, description="A custom image's file name.")] = None
     snapshot_ref: Annotated[
         Reference | None, Field(description="GpuSnapshot of this namespace. The VM waits until it has been taken.")
     ] = None
