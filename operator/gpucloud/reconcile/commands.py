@@ -20,7 +20,6 @@ IN_MESSAGE = re.compile(
     rf"""(?P<alone>{_ALONE})|(?P<within>(?<![\w-])kubectl gpucloud [a-z]+(?![\w-]))""",
     re.DOTALL,
 )
-_LAST = re.compile(rf"{_ALONE}$")
 _SHORT = {item.kind: item.short for item in KINDS}
 
 
@@ -46,4 +45,4 @@ def has_command(message: str) -> bool:
 
 def ends_in_command(message: str) -> bool:
     """Whether a command to paste ends a message, so that nothing may follow it but " -- "."""
-    return _LAST.search(message) is not None
+    return any(found["alone"] and found.end() == len(message) for found in IN_MESSAGE.finditer(message))

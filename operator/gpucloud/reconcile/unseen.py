@@ -72,8 +72,8 @@ class HasObservation(Protocol):
         """Whether something of the object's may be in the cloud."""
 
     @property
-    def deletion_does(self) -> str:
-        """What the object's deletion does to it, in brackets after a space."""
+    def deletion_destroys(self) -> bool:
+        """Whether the object's deletion would destroy it."""
 
 
 def stands_until(f: HasObservation, found: Unknown) -> float:
@@ -161,5 +161,5 @@ def _rejected_for_now(f: HasObservation, noun: str, refused: str, detail: str) -
     """Return that a place cannot be looked at which the cloud knew before: no mistake of the spec, so nothing to correct."""
     lacks = refused or f"The cloud lists no cluster {f.identity.cluster!r} now{detail}."
     there = f"This {noun} was last seen there" if f.seen else f"This {noun} may have been made there"
-    destroys = f" Do not delete this object: that destroys the {noun}." if "destroys" in f.deletion_does else ""
+    destroys = f" Do not delete this object: that destroys the {noun}." if f.deletion_destroys else ""
     return f"{lacks} {there}. Nothing is done meanwhile. Ask the cloud's support.{destroys}"

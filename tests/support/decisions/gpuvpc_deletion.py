@@ -70,7 +70,7 @@ ROWS = {
         "the VM would be cut off",
         EMPTIED | {"occupants": Occupants(("VM 'a'", "snapshot 'b'"), NOW)},
         Reason.DELETION_BLOCKED,
-        says=("VM 'a', snapshot 'b'. It is destroyed once", "kubectl gpucloud export --namespace=team", "Retain"),
+        says=("VM 'a', snapshot 'b'. It is destroyed once", "kubectl gpucloud explain DeletionBlocked", "Retain"),
     ),
     "what needs it is to be deleted, and what it ordered goes, too": Row(
         "a GpuVM in it is destroyed with its object",

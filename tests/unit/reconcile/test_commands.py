@@ -14,6 +14,7 @@ MESSAGES = [
     ("Set it: kubectl annotate gvm a 'x=a -- b'", True, True, "what parts sentences is within the command's quotes"),
     ("Run kubectl get gvm first.", False, False, "within a sentence"),
     ('The cloud says "no: kubectl delete gvm/a". It waits.', False, False, "the cloud's words"),
+    ('The cloud says "no: kubectl delete gvm/a', False, False, "the cloud's words, cut off"),
     ("The cloud says 'no\\' -- to: kubectl delete gvm/a'.", False, False, "a quote within the cloud's words ends them not"),
     ("Create it: kubectl create secret generic a --", True, False, "what is joined to it is parted already"),
     ("It waits.", False, False, "no command"),

@@ -159,7 +159,9 @@ TROUBLE = (
         "Ready False + Reconciling or Stalled",
         "The object cannot be deleted yet. It is paused; or its VM, VPC or snapshot cannot be seen; or the cloud does"
         " not destroy it; or others still need it (VMs in a VPC, users of an account).",
-        "As the message says. `spec.deletion.policy: Retain` deletes the object and keeps what is in the cloud.",
+        "As the message says. `spec.deletion.policy: Retain` deletes the object and keeps what is in the cloud. What a VPC"
+        " holds that has no object, as a VM that was retained, is destroyed in the cloud; or `kubectl gpucloud export`"
+        " prints an object for it: apply that with `spec.deletion.policy: Delete`, and delete it.",
     ),
     Row(
         Reason.DELETION_HELD,

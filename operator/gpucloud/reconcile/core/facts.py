@@ -252,10 +252,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
 
     @property
     def unprovable(self) -> bool:
-        """Whether the record alone says that it is ours: the cloud named or placed it, and another process had the answer.
-
-        Nothing is done to it.
-        """
+        """Whether the record alone says that it is ours, and another process had the answer. Nothing is done to it."""
         ordered = self._made and not self.adopted and not self.unproven
         return ordered and self.owner is None and self.unproven_location and not self.tracked.own
 
@@ -324,13 +321,16 @@ class CloudFacts(ABC, Generic[P, S, R]):
         return self.seen or orders.may_exist(self.order) or self.account_undecided
 
     @property
+    def deletion_destroys(self) -> bool:
+        """Whether this object's deletion would destroy what may be in the cloud."""
+        return self.may_exist and self.policy is not DeletionPolicy.RETAIN
+
+    @property
     def deletion_does(self) -> str:
         """What this object's deletion does to what may be in the cloud, in brackets after a space; empty if nothing is."""
-        if not self.may_exist:
-            return ""
-        if self.policy is DeletionPolicy.RETAIN:
-            return f" (the {self.subject.noun} stays{', billed' if self.subject.billed else ''})"
-        return f" (that destroys {f'the {self.subject.noun}' if self.seen else f'a {self.subject.noun} made for it'})"
+        if self.deletion_destroys:
+            return f" (that destroys {f'the {self.subject.noun}' if self.seen else f'a {self.subject.noun} made for it'})"
+        return f" (the {self.subject.noun} stays{', billed' if self.subject.billed else ''})" if self.may_exist else ""
 
     @property
     def asked(self) -> Asked:

@@ -89,9 +89,9 @@ class HostFacts:
         return self.seen
 
     @property
-    def deletion_does(self) -> str:
-        """That this object's deletion leaves the host as it is, in brackets after a space."""
-        return " (the host stays)"
+    def deletion_destroys(self) -> bool:
+        """Never: a host is only released."""
+        return False
 
     @property
     def fresh_from(self) -> float:

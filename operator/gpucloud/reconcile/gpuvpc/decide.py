@@ -92,8 +92,8 @@ def _emptied(f: VpcFacts) -> Plan[GpuVpcStatus] | None:
         return delete.meanwhile(f, destruction.deleting(f), refresh_after=f.now.mono)
     if inside.names:
         words = (
-            f"Still in the VPC: {listed(inside.names)}. It is destroyed once it is empty. To adopt, and then delete, what has "
-            f"no object: kubectl gpucloud export --namespace={f.meta.namespace}"
+            f"Still in the VPC: {listed(inside.names)}. It is destroyed once it is empty. How to empty it: kubectl gpucloud "
+            f"explain {Reason.DELETION_BLOCKED}"
         )
         words = followed(words, destruction.retain(f))
         return plan_status(f, working(Reason.DELETION_BLOCKED, words))  # a listing that shows less of them wakes this object
