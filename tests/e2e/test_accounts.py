@@ -75,7 +75,7 @@ def test_a_rotated_key_is_taken_up_without_a_restart(here, sim, operator):
     after = eventually(lambda: proven(here), what="the new version of the Secret to be recorded as proven")
     assert after["provenSecret"] != before["provenSecret"]
     assert after["tenant"] == "acme"
-    assert "CredentialChanged" in {event["reason"] for event in here.list("events.events.k8s.io")}
+    eventually(lambda: ("default", "CredentialChanged") in here.events(), what="the Event")
     here.ok("delete", "gpuvpc,gpuvm,gpusnapshot", "--all", "--wait=false")
     for kind, name, _ in OBJECTS:
         gone(here, kind, name)

@@ -145,7 +145,7 @@ def test_a_wrong_word_is_told_and_the_next_alternative_is_ordered(here, sim, ope
     status = reach(here, "gpuvm", "train", "True/Running")["status"]
     assert (status["order"]["configuration"], status["pricePerHour"]) == (OTHER, "4.10")
     assert len(sim.vms()) == 1
-    assert any("A100_40GB_PCIe_3x" in note for note in (event["note"] for event in here.list("events.events.k8s.io")))
+    eventually(lambda: any("A100_40GB_PCIe_3x" in one["note"] for one in here.list("events.events.k8s.io")), what="the Event")
 
 
 def test_an_alternative_that_the_account_may_not_use_is_told_and_capacity_is_waited_for(here, sim, operator):

@@ -84,8 +84,7 @@ def test_eight_deleted_at_once(kubectl, here, sim, operator):
     assert metric(process, "gpucloud_deletions_held{") == [
         f'gpucloud_deletions_held{{namespace="{here.namespace}"}} {len(waiting)}.0'
     ]
-    told = [record for record in process.logs() if record.get("event") == "deletions are held"]
-    assert [record["exceeded"] for record in told] == ["--brake-vms 3"]
+    assert [record["exceeded"] for record in process.logged("deletions are held")] == ["--brake-vms 3"]
 
     def warned():
         return [name for name, reason in here.events() if reason == "DeletionHeld"]

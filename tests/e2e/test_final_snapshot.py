@@ -134,8 +134,8 @@ def test_in_a_namespace_that_is_being_deleted_the_cloud_takes_it_and_the_log_nam
     gone(here, "gpuvm", "train")
     assert sim.mutations() == ["CreateServer", "CreateSnapshot", "DestroyServer"]
     (taken,) = sim.snapshots()
-    (said,) = [line["note"] for line in process.logs() if line.get("event") == "released"]
-    assert f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it." in said
+    (released,) = process.logged("released")
+    assert f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it." in released["note"]
     events = kubectl.in_namespace("default")  # its own namespace takes no Event any more
     heard = lambda: [one["regarding"]["name"] for one in events.list("events.events.k8s.io") if taken in one["note"]]  # noqa: E731
     assert eventually(heard, what="the Event") == ["gpuvms.gpucloud.dev"]

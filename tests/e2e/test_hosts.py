@@ -114,8 +114,8 @@ def test_it_is_watched_rebooted_and_reprovisioned_and_its_host_outlives_it(here,
     (call,) = sim.calls("ReprovisionHost")
     assert (call["parameters"]["imageUrl"], call["parameters"]["imageChecksum"]) == (IMAGE, CHECKSUM)
     assert "cloudInitBase64" in call["parameters"]
-    reasons = {reason for _, reason in here.events()}
-    assert {"RebootRequested", "ReprovisionRequested"} <= reasons
+    expected = {("metal", "RebootRequested"), ("metal", "ReprovisionRequested")}
+    eventually(lambda: expected <= set(here.events()), what="an Event of each")
 
     here.delete("gpuhost", "metal")
     looked_again(sim, "GetServers", 1)
@@ -138,7 +138,7 @@ def test_a_refusal_by_the_hosts_state_and_an_unavailable_cloud_are_told_apart(he
     item = row(here, "False/Rejected", "Failed", "Stalled", says='"bm-128" is provisioned and powered off')
     assert "reports as provisioned, powered off, OK" in condition(item, "Stalled")["message"]
     assert (item["status"]["operation"]["outcome"], item["status"]["lastHandledRebootAt"]) == ("Refused", refused)
-    assert ("metal", "RebootFailed") in here.events()
+    eventually(lambda: ("metal", "RebootFailed") in here.events(), what="the Event")
 
     sim.control("hosts/force", {"id": "bm-128", "cluster": "Msc1", "powered_on": True})
     sim.fault(kind="status", operation="ReprovisionHost", status=503, message=f"cannot fetch {IMAGE} now", nth=1)
@@ -186,7 +186,7 @@ def test_what_the_cloud_quotes_of_a_cloud_init_is_shown_nowhere(here, sim, opera
     asked = request(here, REPROVISION)
     row(here, "False/Rejected", "Failed", "Stalled", says="cloud-init line 4 is wrong: ' [redacted]'")
     outcome(here, asked, "Refused")
-    assert ("metal", "ReprovisionFailed") in here.events()
+    eventually(lambda: ("metal", "ReprovisionFailed") in here.events(), what="the Event")
 
 
 def test_without_a_host_of_its_own_a_request_is_not_sent(here, sim, operator):

@@ -58,7 +58,7 @@ def test_a_lost_vm_is_recreated_when_the_spec_asks_for_that_later(here, sim, run
     assert len(status["recreations"]) == 1
     assert sim.mutations() == ["CreateServer", "CreateServer"]
     assert len(sim.vms()) == 1
-    assert any("Requested creation" in note and "as spec.onLoss asks" in note for note in notes(here))
+    eventually(lambda: any("Requested creation" in note and "as spec.onLoss asks" in note for note in notes(here)), what="it")
 
 
 def test_a_failed_vm_is_destroyed_before_another_one_is_created(here, sim, running):

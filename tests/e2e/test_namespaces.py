@@ -149,9 +149,10 @@ def test_a_deleted_namespace_waits_for_the_final_snapshot_which_the_cloud_takes(
         assert kubectl.get("namespace", name)["status"]["phase"] == "Terminating"
         assert (len(sim.vms()), here.list("gpusnapshots")) == (1, []), "it is not ready, and no GpuSnapshot can be made"
         kubectl.ok("wait", f"namespace/{name}", "--for=delete", "--timeout=90s")
-        (said,) = [line["note"] for line in process.logs() if line.get("event") == "released"]
+        (released,) = process.logged("released")
     assert (sim.mutations(), sim.vms()) == (["CreateServer", "CreateSnapshot", "DestroyServer"], [])
     assert sim.snapshots() == [taken]
-    assert f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it." in said
-    events = kubectl.in_namespace("default").list("events.events.k8s.io")
-    assert [one["regarding"]["name"] for one in events if taken in one["note"]] == ["gpuvms.gpucloud.dev"]
+    assert f"Its final snapshot {taken!r} stays in the cloud, and is billed. No GpuSnapshot stands for it." in released["note"]
+    events = kubectl.in_namespace("default")
+    heard = lambda: [one["regarding"]["name"] for one in events.list("events.events.k8s.io") if taken in one["note"]]  # noqa: E731
+    assert eventually(heard, what="the Event") == ["gpuvms.gpucloud.dev"]

@@ -76,7 +76,7 @@ def test_it_says_of_every_object_what_it_would_do_and_does_nothing(here, sim, op
         f'gpucloud_withheld_actions{{action="{action}",kind="{kind}"}} {count}.0' for (kind, action), count in expected.items()
     }
     eventually(lambda: withheld(process) == lines, 60, f"the metrics to count {lines}")
-    logged = Counter((record["kind"], record["would"]) for record in process.logs() if record.get("event") == "withheld")
+    logged = Counter((record["kind"], record["would"]) for record in process.logged("withheld", expected.total()))
     assert logged == expected, "one line each"
 
     assert sim.mutations() == made

@@ -189,9 +189,9 @@ def test_an_operator_without_the_right_says_so_once(here, kubectl, sim, operator
         assert ready(here.get("gpucloudaccount", "default")) == "True/Connected", "all else works"
         asked = [one for one in window.requests(user=USER, namespace=here.namespace) if one.resource == "gpuoffers"]
         assert len(asked) <= len(sim.calls("GetConfigurations")), "one list a reading"
-        told = [record for record in process.logs() if record.get("event") == "the GpuOffers cannot be written"]
-        assert len(told) == 1
-        (event,) = [item for item in here.list("events.events.k8s.io") if item["reason"] == "OffersNotWritten"]
+        assert len(process.logged("the GpuOffers cannot be written")) == 1
+        refusals = lambda: [item for item in here.list("events.events.k8s.io") if item["reason"] == "OffersNotWritten"]  # noqa: E731
+        (event,) = eventually(refusals, what="the Event")
         assert "Grant the operator list, create, patch and delete on gpuoffers.gpucloud.dev" in event["note"]
     finally:
         grant_rights(kubectl)

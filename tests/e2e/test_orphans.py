@@ -91,7 +91,7 @@ def test_an_orphan_is_reported_and_left_alone(here, kubectl, control_plane, sim,
     sim.create_vm("train-other-abcdefghij")
     strip(here, sim, "gpuvm/train")
     let_pass(sim, 2)
-    (line,) = lines(process, "orphan")
+    (line,) = process.logged("orphan")
     assert name in line["note"]
     (event,) = eventually(lambda: told(kubectl, "Orphan", name), what="the event")
     assert (event["type"], event["regarding"]["name"]) == ("Warning", "gpuvms.gpucloud.dev")

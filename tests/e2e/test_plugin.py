@@ -239,7 +239,7 @@ def test_the_cloud_through_the_operators_console(here, plugin, person, sim, oper
     process = operator(**FLAGS, console=True, console_port=0)
     here.apply(gpuvm())
     reach(here, "gpuvm", "train", "True/Running")
-    (line,) = [item for item in process.logs() if item.get("event") == "serving the console"]
+    (line,) = process.logged("serving the console")
     there = {"GPUCLOUD_CONSOLE_URL": f"http://127.0.0.1:{line['port']}"}
     reader = person("reader", rule("gpuvms,gpucloudaccounts", "get", "list"))
     stranger = person("stranger", rule("gpucloudaccounts", "list"))

@@ -43,8 +43,12 @@ def test_another_configuration_replaces_the_vm(here, sim, running):
     assert sim.mutations() == ["CreateServer", "DestroyServer", "CreateServer"]
     assert (status["order"]["configuration"], status.get("replacement")) == ("A100_40GB_PCIe_2x", None)
     assert len(sim.vms()) == 1
-    notes = [item["note"] for item in here.list("events.events.k8s.io")]
-    assert any("Requested destruction" in note and "spec.replacePolicy is Recreate" in note for note in notes)
+
+    def told():
+        notes = [item["note"] for item in here.list("events.events.k8s.io")]
+        return any("Requested destruction" in note and "spec.replacePolicy is Recreate" in note for note in notes)
+
+    eventually(told, what="the Event")
 
 
 def test_the_old_vm_stays_until_there_is_capacity_for_the_new_one(here, sim, running):

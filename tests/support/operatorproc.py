@@ -82,6 +82,18 @@ class OperatorProcess:
         """Return its log records; a line that is no JSON object (a traceback, a warning) becomes ``{"text": line}``."""
         return [_record(line) for line in self.process.lines()]
 
+    def logged(self, event: str, count: int = 1) -> list[dict[str, Any]]:
+        """Wait until it has logged this event so many times, and return these records.
+
+        What a line tells of can be seen in the cluster or the cloud before the line is written.
+        """
+
+        def found() -> list[dict[str, Any]]:
+            return [record for record in self.logs() if record.get("event") == event]
+
+        eventually(lambda: len(found()) >= count, what=f"{count} log lines {event!r}")
+        return found()
+
     def wait_for_line(self, text: str, timeout: float = 60.0) -> str:
         return self.process.wait_for_line(text, timeout)
 
