@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from gpucloud.cloud.errors import ErrorKind
+from gpucloud.engine.cloud.listing_spacing import ListingSpacing
 from gpucloud.engine.cloud.presence import after_failure, after_listing
 from gpucloud.engine.telemetry.collectors import ListingStatus
 from gpucloud.reconcile.facts import Absent, Presence, Present, Unknown, UnknownReason
@@ -91,6 +92,7 @@ class ClusterRecords(Generic[R]):
     served: list[str] = field(default_factory=list)  # UIDs whose wait the last listing ended, until they are woken
     trigger: asyncio.Event = field(default_factory=asyncio.Event)
     failures: int = 0
+    spacing: ListingSpacing = field(default_factory=ListingSpacing)
     duration: float = 0.0  # of the last listing, in seconds
     duration_before: float = 0.0  # of the one before
     by_base: dict[tuple[str, str], list[str]] | None = None  # names in ``records`` by VPC and base; None: not asked for yet

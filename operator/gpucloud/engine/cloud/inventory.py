@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 log = structlog.get_logger("gpucloud.inventory")
 
-LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many objects ask for one
 LONGEST_BACKOFF_SECONDS = 30.0
 INCOMPLETE = "the listing is incomplete"
 REJECTED_BACKOFF_SECONDS = 300.0  # for an unknown cluster: one wrong spec must not use up the shared request budget
@@ -292,8 +291,8 @@ class Inventory(ListedClusters[R]):
 
     async def _rest(self, cluster: str, cached: ClusterRecords[R], began: float) -> None:
         """Wait until the next listing is due or an object needs one, but at least the least spacing."""
-        # Rest as long as the last listing took, to spare a slow cloud. The limit is for a process that was suspended meanwhile.
-        await asyncio.sleep(max(LEAST_SPACING_SECONDS, min(cached.duration, LONGEST_BACKOFF_SECONDS)))
+        duration = min(cached.duration, LONGEST_BACKOFF_SECONDS)  # the process may have been suspended meanwhile
+        await asyncio.sleep(cached.spacing.rest(duration, self._clock.mono()))
         while True:
             remaining = began + self._interval(cluster, cached) - self._clock.mono()
             wanted = cached.waiting.values() if cached.wanted_from is None else (cached.wanted_from, *cached.waiting.values())
@@ -344,6 +343,7 @@ class Inventory(ListedClusters[R]):
         implausible = is_implausible(vanished, expected)
         doubted = cached.doubts(began, vanished, implausible=implausible, settled_after=self._intervals.steady)
         cached.put(records, began, implausible=implausible)
+        cached.spacing.listed(len(records), self._clock.mono())
         watched = dict.fromkeys(self._watched[uid] for uid in self._uids(cluster))
         lacked = dict.fromkeys(here for here in watched if lacks(records, here)).keys()
         cached.note_lacked(lacked, watched, doubted=doubted)

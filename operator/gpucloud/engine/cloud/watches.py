@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+from gpucloud.engine.cloud.listing_spacing import LEAST_SPACING_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

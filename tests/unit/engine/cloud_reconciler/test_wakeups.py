@@ -6,7 +6,7 @@ import pytest
 
 from gpucloud.cloud.models import SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.cluster_records import EVERYTHING
-from gpucloud.engine.cloud.inventory import LEAST_SPACING_SECONDS
+from gpucloud.engine.cloud.listing_spacing import LEAST_SPACING_SECONDS
 from gpucloud.engine.kinds.request import Gathered
 from gpucloud.reconcile.facts import Present, Verb
 from gpucloud.reconcile.naming import Identity

@@ -6,11 +6,8 @@ import itertools
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.engine.cloud.inventory import (
-    LEAST_SPACING_SECONDS,
-    LONGEST_BACKOFF_SECONDS,
-    REJECTED_BACKOFF_SECONDS,
-)
+from gpucloud.engine.cloud.inventory import LONGEST_BACKOFF_SECONDS, REJECTED_BACKOFF_SECONDS
+from gpucloud.engine.cloud.listing_spacing import BURST, LEAST_SPACING_SECONDS, LONGEST_SPACING_SECONDS
 from gpucloud.reconcile.facts import Present, UnknownReason
 from support.inventoryrig import FAST, SLOW, broken, here, record
 
@@ -227,3 +224,23 @@ async def test_has_listed_since(rig):
     assert it.inventory.has_listed_since("nobody", 0.0), "nobody waits for it"
     await asyncio.sleep(SLOW)
     assert not it.inventory.has_listed_since("a", began), "the last listing failed: the records before it do not count"
+
+
+@pytest.mark.parametrize(
+    ("records", "spacing", "why"),
+    [
+        (10, LEAST_SPACING_SECONDS, "so few cost nothing"),
+        (1000, 1.5, "in proportion to what a listing holds"),
+        (20_000, LONGEST_SPACING_SECONDS, "a status is never older than that for this reason"),
+    ],
+)
+async def test_listings_that_objects_ask_for_all_the_time_are_spaced_by_their_size(rig, records, spacing, why):
+    it = rig([record(f"vm{number}") for number in range(records)])
+    it.inventory.watch("a", here("vm0"))
+    await asyncio.sleep(1)
+    for _ in range(int(60 / 0.1)):
+        it.inventory.refresh_after("a", asyncio.get_running_loop().time())
+        await asyncio.sleep(0.1)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(it.fetch.began)]
+    assert max(gaps[1:BURST]) < 0.5, "the first few follow at once"
+    assert [round(gap, 1) for gap in gaps[-3:]] == pytest.approx([spacing] * 3, abs=0.3), why

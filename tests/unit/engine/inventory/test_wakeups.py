@@ -5,9 +5,7 @@ import asyncio
 import pytest
 
 from gpucloud.cloud.errors import ErrorKind
-from gpucloud.engine.cloud.inventory import (
-    LEAST_SPACING_SECONDS,
-)
+from gpucloud.engine.cloud.listing_spacing import LEAST_SPACING_SECONDS
 from support.inventoryrig import FAST, INSIDE, SLOW, SOMEWHERE, broken, here, record
 
 pytestmark = pytest.mark.looptime
