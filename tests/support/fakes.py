@@ -252,6 +252,8 @@ class FakeKube:
         managed = [entry] if namespace in self.annotated_at else []
         return {"name": namespace, "annotations": annotations, "managedFields": managed} | going
 
+    async def check_listing(self, plural, _namespaces): ...
+
     async def uids(self, plural, _namespaces):
         return self.known.get(plural, set())
 

@@ -110,9 +110,9 @@ class Store(Generic[P, S]):
         latest = self._objects.get(stored.meta.uid)
         return latest is not None and latest.same_facts_as(stored)
 
-    def has_all(self, uids: set[str]) -> bool:
-        """Whether all of these UIDs are cached."""
-        return uids <= self._objects.keys()
+    def lacks(self, uids: set[str]) -> int:
+        """Return how many of these UIDs are not cached."""
+        return len(uids - self._objects.keys())
 
     def put(self, body: Mapping[str, Any]) -> bool:
         """Cache a newer view of an object; return whether anything changed that a decision depends on.

@@ -177,6 +177,15 @@ class KubeClient:
         found = await self.call("GET", "/api/v1/namespaces/kube-system")
         return str(found["metadata"]["uid"])
 
+    async def check_listing(self, plural: str, namespaces: tuple[str, ...]) -> None:
+        """List one object of a kind in each namespace.
+
+        Raises:
+            KubeError: the kind is not defined, it may not be listed, or the apiserver did not answer.
+        """
+        for path in list_paths(plural, namespaces):
+            await self.call("GET", f"{path}?limit=1", accept=METADATA_ONLY)
+
     async def uids(self, plural: str, namespaces: tuple[str, ...]) -> set[str]:
         """Return the UIDs of all objects of a kind, as ``list_versions``."""
         return set((await self.list_versions(plural, namespaces)).versions)

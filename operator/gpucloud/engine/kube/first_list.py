@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -27,13 +28,23 @@ async def wait_for_first_list(
     """Wait until each reconciler's store has every object that a list contains."""
     while True:
         try:
-            missing = [(reconciler.store, await kube.uids(reconciler.plural, namespaces)) for reconciler in reconcilers]
+            listed = [(reconciler.store, await kube.uids(reconciler.plural, namespaces)) for reconciler in reconcilers]
         except KubeError as error:
             log.warning("the first list failed", error=str(error))
             await asyncio.sleep(1.0)
             continue
-        deadline = clock.mono() + RELIST_SECONDS  # an object may vanish in between: list again
-        while clock.mono() < deadline:
-            if all(store.has_all(uids) for store, uids in missing):
-                return
-            await asyncio.sleep(CHECK_SECONDS)
+        if await _are_delivered(listed, clock):
+            return
+
+
+async def _are_delivered(listed: Collection[tuple[Any, set[str]]], clock: Clock) -> bool:
+    """Wait until the watch has delivered all that is listed; False if nothing more comes: what is missing may have vanished."""
+    fewest, deadline = math.inf, math.inf
+    while clock.mono() < deadline:
+        missing = sum(store.lacks(uids) for store, uids in listed)
+        if missing == 0:
+            return True
+        if missing < fewest:
+            fewest, deadline = missing, clock.mono() + RELIST_SECONDS
+        await asyncio.sleep(CHECK_SECONDS)
+    return False

@@ -96,7 +96,7 @@ class Engine:
         """Learn the installation's tag, then lead or stand by. Waits for the apiserver, and for the CRDs."""
         tag = self._settings.install_tag or installation_tag(await wait_for_apiserver(self.kube.cluster_uid))
         for plural in PLURALS.values():
-            await wait_for_apiserver(partial(self.kube.uids, plural, self._settings.namespace))
+            await wait_for_apiserver(partial(self.kube.check_listing, plural, self._settings.namespace))
         log.info("starting", install_tag=tag, observe_only=self._settings.observe_only)
         parts = wire(self._base(), tag)
         parts.own.use(self._settings.credentials)
