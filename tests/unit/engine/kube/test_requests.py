@@ -130,7 +130,10 @@ async def test_all_pages_are_read(server, kube):
 async def test_one_object_shows_that_a_kind_can_be_listed(server, kube):
     server.answer = lambda _seen: (200, {"metadata": {"continue": "more"}, "items": [{"metadata": {"uid": "a"}}]})
     await kube.check_listing("gpuvms", ("a", "b"))
-    assert [(seen["path"].split("/")[5], seen["query"]) for seen in server.seen] == [("a", {"limit": "1"}), ("b", {"limit": "1"})]
+    assert [(seen["path"].split("/")[5], seen["query"]) for seen in server.seen] == [
+        ("a", {"limit": "1"}),
+        ("b", {"limit": "1"}),
+    ]
 
 
 async def test_whole_objects_are_read_in_each_namespace(server, kube):
