@@ -12,15 +12,15 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from gpucloud.cloud import calls
+from gpucloud.cloud import calls, waiting
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.connection import Connection
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.loop_thread import LoopEndedError, LoopForkedError, LoopThread
-from gpucloud.cloud.operations import blocking
+from gpucloud.cloud.operations import blocking, blocking_wait
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.transport import CLOSED
-from gpucloud.cloud.waiting import Until, Wait
+from gpucloud.cloud.waiting import Wait, Waiting
 
 T = TypeVar("T")
 _END_SECONDS = 1.0
@@ -109,24 +109,16 @@ class SyncCloudClient:
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
         return self._run(call.operation, partial(self._connection.run, call))
 
-    def wait_for(
-        self,
-        call: Call[T],
-        until: Until[T],
-        *,
-        deadline_seconds: float = 1800.0,
-        first_pause_seconds: float = 2.0,
-        longest_pause_seconds: float = 30.0,
-    ) -> T:
-        """Read until the answer is as wanted, and return it. Arguments and errors: ``CloudClient.wait_for``.
+    def _wait(self, wait: Wait[T]) -> T:
+        """Wait in the caller's thread, where ``until`` may ask this client; only the readings go to the client's own."""
+        under_way = Waiting(wait, self._connection.run, self._connection.pause)
 
-        ``until`` runs in the caller's thread, so it may ask this client, too.
-        """
-        connection, pauses = self._connection, (first_pause_seconds, longest_pause_seconds)
-        wait = Wait(connection.run, connection.pause, call, until, deadline_seconds=deadline_seconds, pauses=pauses)
-        while not wait.is_reached(answer := self._run(call.operation, wait.read)):
-            pass
-        return answer
+        async def read() -> T:
+            return self._run(wait.call.operation, under_way.read)
+
+        return _at_once(under_way.answer(read))
+
+    wait_for = blocking_wait(waiting.wait_for)
 
     def _run(self, operation: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine in the event loop of the client.
@@ -172,6 +164,17 @@ class SyncCloudClient:
     destroy_vpc = blocking(calls.destroy_vpc)
     authenticate = blocking(calls.authenticate)
     refresh_token = blocking(calls.refresh_token)
+
+
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns that never lets another one run, and so needs no event loop."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        answer: T = end.value
+        return answer
+    work.close()
+    raise TypeError("this work needs an event loop")
 
 
 def _end(thread: LoopThread) -> None:

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import httpx
 
-from gpucloud.cloud import calls
+from gpucloud.cloud import calls, waiting
 from gpucloud.cloud.calls import Call
 from gpucloud.cloud.connection import Connection
-from gpucloud.cloud.operations import awaited
+from gpucloud.cloud.operations import awaited, awaited_wait
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
 from gpucloud.cloud.reader import CloudReader
 from gpucloud.cloud.transport import always
-from gpucloud.cloud.waiting import Until, Wait
+from gpucloud.cloud.waiting import Wait, Waiting
 from gpucloud.cloud.writer import CloudWriter
 
 T = TypeVar("T")
@@ -59,41 +59,11 @@ class CloudClient(CloudReader):
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
         return await (super().run(call) if call.safe else self._writer.run(call, self._may_change))
 
-    async def wait_for(
-        self,
-        call: Call[T],
-        until: Until[T],
-        *,
-        deadline_seconds: float = 1800.0,
-        first_pause_seconds: float = 2.0,
-        longest_pause_seconds: float = 30.0,
-    ) -> T:
-        """Read until the answer is as wanted, and return it.
+    async def _wait(self, wait: Wait[T]) -> T:
+        connection = self._connection
+        return await Waiting(wait, connection.run, connection.pause).answer()
 
-        Readings that fail for a reason that may pass are repeated, too, and never before the cloud's Retry-After. The pauses
-        grow by half each time.
-
-        Args:
-            call: a reading call made by a function of ``gpucloud.cloud.calls``.
-            until: the status to wait for, such as ``"ONLINE"``, in any case of letters; or a function of the answer, not async,
-                that returns whether it is so.
-            deadline_seconds: how long to wait at most, all readings and pauses included.
-            first_pause_seconds: between the first two readings.
-            longest_pause_seconds: between any two readings.
-
-        Raises:
-            WaitTimeoutError: it was not as wanted in time.
-            WaitError: the status is one that no waiting changes: CREATE_FAILED or FAILED.
-            CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND; or the client was closed.
-            TypeError: the call changes something, its answer has no status, or ``until`` is async.
-            ValueError: the deadline or a pause is no number above 0.
-        """
-        connection, pauses = self._connection, (first_pause_seconds, longest_pause_seconds)
-        wait = Wait(connection.run, connection.pause, call, until, deadline_seconds=deadline_seconds, pauses=pauses)
-        while not wait.is_reached(answer := await wait.read()):
-            pass
-        return answer
-
+    wait_for = awaited_wait(waiting.wait_for)
     create_server = awaited(calls.create_server)
     start_server = awaited(calls.start_server)
     stop_server = awaited(calls.stop_server)

@@ -37,34 +37,78 @@ class WaitTimeoutError(WaitError, TimeoutError):
 
 
 class Wait(Generic[T]):
-    """One wait: its readings, their pauses, its end, and what is wanted. Arguments and errors: ``CloudClient.wait_for``."""
+    """What is waited for, and how long. A client makes a ``Waiting`` of it; ``wait_for`` says what the arguments mean."""
 
-    def __init__(
-        self,
-        run: Callable[[Call[T]], Awaitable[T]],
-        pause_for: Callable[[float, str], Awaitable[None]],
-        call: Call[T],
-        until: Until[T],
-        *,
-        deadline_seconds: float,
-        pauses: tuple[float, float],
-    ) -> None:
-        """Read nothing yet.
-
-        ``pause_for`` waits between two readings, and raises when there will be no other. ``pauses``: the first and the longest.
-        """
+    def __init__(self, call: Call[T], until: Until[T], deadline_seconds: float, pauses: tuple[float, float]) -> None:
+        """Take what is waited for. ``pauses``: the first and the longest."""
         if not call.safe:
             raise TypeError(f"{call.operation} changes something; wait_for repeats reading calls only")
         names = ("deadline_seconds", "first_pause_seconds", "longest_pause_seconds")
         for name, seconds in zip(names, (deadline_seconds, *pauses), strict=True):
             if not (isinstance(seconds, int | float) and seconds > 0):  # NaN is no number, and would bound nothing
                 raise ValueError(f"{name} must be a number greater than 0")
-        self._run, self._pause_for, self._call, self._until = run, pause_for, call, until
-        self._seconds = deadline_seconds
+        self.call, self.until, self.seconds, self.pauses = call, until, deadline_seconds, pauses
+
+
+def wait_for(
+    call: Call[T],
+    until: Until[T],
+    *,
+    deadline_seconds: float = 1800.0,
+    first_pause_seconds: float = 2.0,
+    longest_pause_seconds: float = 30.0,
+) -> Wait[T]:
+    """Read until the answer is as wanted, and return it.
+
+    Readings that fail for a reason that may pass are repeated, too, and never before the cloud's Retry-After. The pauses
+    grow by half each time.
+
+    Args:
+        call: a reading call made by a function of ``gpucloud.cloud.calls``.
+        until: the status to wait for, such as ``"ONLINE"``, in any case of letters; or a function of the answer, not async,
+            that returns whether it is so. It runs where the client is used, so it may ask a ``SyncCloudClient``, too.
+        deadline_seconds: how long to wait at most, all readings and pauses included.
+        first_pause_seconds: between the first two readings.
+        longest_pause_seconds: between any two readings.
+
+    Raises:
+        WaitTimeoutError: it was not as wanted in time.
+        WaitError: the status is one that no waiting changes: CREATE_FAILED or FAILED.
+        CloudError: a reading failed for a reason that waiting does not change, such as NOT_FOUND; or the client was closed.
+        TypeError: the call changes something, its answer has no status, or ``until`` is async.
+        ValueError: the deadline or a pause is no number above 0.
+    """
+    return Wait(call, until, deadline_seconds, (first_pause_seconds, longest_pause_seconds))
+
+
+class Waiting(Generic[T]):
+    """One wait under way: its readings, their pauses, its end."""
+
+    def __init__(
+        self,
+        wait: Wait[T],
+        run: Callable[[Call[T]], Awaitable[T]],
+        pause_for: Callable[[float, str], Awaitable[None]],
+    ) -> None:
+        """Read nothing yet. ``pause_for`` waits between two readings, and raises when there will be no other."""
+        self._run, self._pause_for, self._call, self._until = run, pause_for, wait.call, wait.until
+        self._seconds = wait.seconds
         self._ends_at: float | None = None  # by the event loop's clock, from the first reading on
-        self._pause, self._longest = pauses
+        self._pause, self._longest = wait.pauses
         self._last: T | None = None
         self._error: CloudError | None = None
+
+    async def answer(self, read: Callable[[], Awaitable[T]] | None = None) -> T:
+        """Read until the answer is as wanted, and return it. ``read``: another way to ``self.read``.
+
+        Raises:
+            WaitError: it cannot become so, or did not in time.
+            CloudError: waiting does not change why a reading failed.
+        """
+        read = self.read if read is None else read
+        while not self.is_reached(answer := await read()):
+            pass
+        return answer
 
     async def read(self) -> T:
         """Return the next answer, after a pause unless it is the first. Readings that fail for a passing reason are repeated.
