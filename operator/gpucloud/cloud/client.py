@@ -14,7 +14,7 @@ from gpucloud.cloud.calls import Call
 from gpucloud.cloud.connection import Connection
 from gpucloud.cloud.operations import awaited, awaited_wait
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login, OnCall
-from gpucloud.cloud.reader import CloudReader
+from gpucloud.cloud.reading import Reading
 from gpucloud.cloud.transport import always
 from gpucloud.cloud.waiting import Wait, Waiting
 from gpucloud.cloud.writer import CloudWriter
@@ -22,7 +22,7 @@ from gpucloud.cloud.writer import CloudWriter
 T = TypeVar("T")
 
 
-class CloudClient(CloudReader):
+class CloudClient(Reading):
     """An async client of the GPU cloud; one per credential, shared by any number of tasks of one event loop.
 
     Every method takes keyword arguments only and raises ``CloudError`` for every failure, and nothing else.
@@ -57,7 +57,7 @@ class CloudClient(CloudReader):
 
     async def run(self, call: Call[T]) -> T:
         """Send any call made by a function of ``gpucloud.cloud.calls``."""
-        return await (super().run(call) if call.safe else self._writer.run(call, self._may_change))
+        return await (self._connection.run(call) if call.safe else self._writer.run(call, self._may_change))
 
     async def _wait(self, wait: Wait[T]) -> T:
         connection = self._connection

@@ -7,8 +7,9 @@ from itertools import islice
 import aiohttp
 import pytest
 
-from gpucloud.cloud.client import CloudClient
-from gpucloud.cloud.options import ApiKey
+from gpucloud.cloud.connection import Connection
+from gpucloud.cloud.options import ApiKey, ClientOptions
+from gpucloud.cloud.reader import CloudReader
 from gpucloud.engine.cloud.account_session import Learned
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.kinds.registry import new_listers
@@ -35,7 +36,7 @@ WORLD = {
 
 @dataclass
 class Session:
-    client: CloudClient
+    client: CloudReader
     learned: Learned = field(default_factory=Learned)
 
 
@@ -86,7 +87,8 @@ class Rig:
 async def rig():
     cloud = FakeCloud()
     cloud.world("key", **WORLD)
-    async with CloudClient("https://cloud.example", ApiKey("key"), transport=cloud) as client:
+    connection = Connection("https://cloud.example", ApiKey("key"), options=ClientOptions(), transport=cloud)
+    async with CloudReader(connection) as client:
         made = Rig(client, cloud)
         console = Console(made.apiserver, lambda: made.deps)
         made.port = await console.start(0)
