@@ -25,11 +25,13 @@ from gpucloud.settings import (
     LEASE_NAMESPACE,
     NAMESPACE,
     Credentials,
+    Group,
     Settings,
     SettingsError,
     SimSettings,
     UninstallSettings,
     Value,
+    group_of,
 )
 from gpucloud.spelling import expected
 
@@ -105,6 +107,7 @@ class Flag:
     default: Any
     help: str
     command: str = "operator"  # whose setting it is
+    group: Group | None = None  # where the help of the operator shows it
 
     @property
     def option(self) -> str:
@@ -146,65 +149,29 @@ class _Given:
 
 
 CONFIG = ENV_PREFIX + "CONFIG"
-# Headings of the help and their settings, in the order in which an administrator meets them.
-GROUPS = {
-    "cloud": ("endpoint", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds"),
-    "objects and accounts": (
-        "namespace",
-        "install_tag",
-        "own_account_namespace",
-        "own_account_sharing",
-        "no_secret_finalizer",
-        "observe_only",
-    ),
-    "pace": (
-        "poll_pending_seconds",
-        "poll_steady_seconds",
-        "blind_after_seconds",
-        "offer_seconds",
-        "boot_log_seconds",
-        "create_grace_seconds",
-        "workers",
-    ),
-    "limits": (
-        "max_vms_per_account",
-        "max_vms_per_namespace",
-        "max_price_per_hour_per_account",
-        "max_price_per_hour_per_namespace",
-        "brake_vms",
-        "brake_price_per_hour",
-        "brake_window_seconds",
-    ),
-    "orphans": ("orphan_scan_seconds", "collect_orphans", "orphan_age_seconds"),
-    "replicas": (
-        "leader_elect",
-        "lease_name",
-        "lease_namespace",
-        "lease_duration_seconds",
-        "lease_renew_deadline_seconds",
-        "lease_retry_period_seconds",
-    ),
-    "ports and logs": (
-        "metrics_port",
-        "health_port",
-        "bind_address",
-        "console",
-        "console_port",
-        "tracing",
-        "log_level",
-        "log_format",
-    ),
-}
 M = TypeVar("M", bound=Value)
 
 
 def _flags_of(model: type[Value], command: str) -> dict[str, Flag]:
     """Return the flag of every field that has a description."""
     fields = model.model_fields.items()
-    return {name: Flag(name, field.default, field.description, command) for name, field in fields if field.description}
+    return {
+        name: Flag(name, field.default, field.description, command, group_of(field))
+        for name, field in fields
+        if field.description
+    }
+
+
+def _grouped(known: Mapping[str, Flag]) -> dict[str, tuple[str, ...]]:
+    """Return the headings of the help with their settings. A KeyError: a setting is declared under none."""
+    found: dict[Group | None, list[str]] = {group: [] for group in Group}
+    for flag in known.values():
+        found[flag.group].append(flag.name)
+    return {str(group): tuple(names) for group, names in found.items()}
 
 
 FLAGS = _flags_of(Settings, "operator")
+GROUPS = _grouped(FLAGS)
 UNINSTALL = _flags_of(UninstallSettings, "uninstall")
 SIM = _flags_of(SimSettings, "sim")
 _FIELDS = {flag.field: flag.name for flag in (*FLAGS.values(), *UNINSTALL.values(), *SIM.values())}

@@ -6,7 +6,8 @@ its row in docs/reference/settings.md and its value in the chart.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, get_args
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -25,6 +26,10 @@ from pydantic import (
 
 from gpucloud.base_url import NEEDS_TLS, is_base_url, may_carry_a_credential, without_userinfo
 
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+T = TypeVar("T")
 INSTALL_TAG = "^([a-z0-9]{3,8})?$"
 _NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"
 LEASE_NAME, LEASE_NAMESPACE = f"^{_NAME}$", f"^({_NAME})?$"
@@ -148,102 +153,133 @@ class Credentials(Value):
         return self
 
 
+class Group(StrEnum):
+    """The headings of the operator's help, in the order in which an administrator meets them."""
+
+    CLOUD = "cloud"
+    OBJECTS = "objects and accounts"
+    PACE = "pace"
+    LIMITS = "limits"
+    ORPHANS = "orphans"
+    REPLICAS = "replicas"
+    PORTS = "ports and logs"
+
+
+def _setting(group: Group, default: T, description: str, **rules: Any) -> T:
+    """A setting that the operator's help shows under this heading, with what pydantic's ``Field`` takes."""
+    made: T = Field(default, description=description, json_schema_extra={"group": group.value}, **rules)
+    return made
+
+
+def group_of(field: FieldInfo) -> Group | None:
+    """Return the heading that a field names."""
+    said = field.json_schema_extra
+    return Group(str(said["group"])) if isinstance(said, dict) and "group" in said else None
+
+
 class Settings(Value):
     """What an administrator can set. Seconds are wall seconds; zero as a port lets the system choose one."""
 
-    endpoint: Endpoints = Field(
-        (), description="NAME=URL of a cloud API, repeatable; the operator's own account uses the first", validate_default=True
+    endpoint: Endpoints = _setting(
+        Group.CLOUD, (), "NAME=URL of a cloud API, repeatable; the operator's own account uses the first", validate_default=True
     )
-    namespace: Namespaces = Field((), description="namespace to watch, repeatable; all when absent")
-    metrics_port: Port = Field(9090, description="port of the Prometheus metrics")
-    health_port: Port = Field(8081, description="port of /healthz (alive) and /readyz (serving)")
-    bind_address: str = Field("127.0.0.1", description="address that metrics and health listen on; in a pod 0.0.0.0")
-    console: bool = Field(
-        False, description="answer kubectl gpucloud where a user may not read the account's Secret; see docs/adr/0011"
+    namespace: Namespaces = _setting(Group.OBJECTS, (), "namespace to watch, repeatable; all when absent")
+    metrics_port: Port = _setting(Group.PORTS, 9090, "port of the Prometheus metrics")
+    health_port: Port = _setting(Group.PORTS, 8081, "port of /healthz (alive) and /readyz (serving)")
+    bind_address: str = _setting(Group.PORTS, "127.0.0.1", "address that metrics and health listen on; in a pod 0.0.0.0")
+    console: bool = _setting(
+        Group.PORTS, False, "answer kubectl gpucloud where a user may not read the account's Secret; see docs/adr/0011"
     )
-    console_port: Port = Field(
-        8082, description="port of the console; it listens on 127.0.0.1 only and is reached by port-forward"
+    console_port: Port = _setting(
+        Group.PORTS, 8082, "port of the console; it listens on 127.0.0.1 only and is reached by port-forward"
     )
-    poll_pending_seconds: PositiveFloat = Field(2.0, description="interval of listings while something is pending")
-    poll_steady_seconds: PositiveFloat = Field(60.0, description="interval of listings while nothing is pending")
-    blind_after_seconds: NonNegativeFloat = Field(
-        180.0, description="how long listings may fail before a VM's Ready turns Unknown"
+    poll_pending_seconds: PositiveFloat = _setting(Group.PACE, 2.0, "interval of listings while something is pending")
+    poll_steady_seconds: PositiveFloat = _setting(Group.PACE, 60.0, "interval of listings while nothing is pending")
+    blind_after_seconds: NonNegativeFloat = _setting(
+        Group.PACE, 180.0, "how long listings may fail before a VM's Ready turns Unknown"
     )
-    offer_seconds: NonNegativeFloat = Field(
-        300.0, description="interval at which each GpuCloudAccount's catalogue is read for its GpuOffers; 0: no GpuOffers"
+    offer_seconds: NonNegativeFloat = _setting(
+        Group.PACE, 300.0, "interval at which each GpuCloudAccount's catalogue is read for its GpuOffers; 0: no GpuOffers"
     )
-    boot_log_seconds: NonNegativeFloat = Field(
-        600.0, description="how long a VM may boot before its boot log is read for the class of trouble; 0: never"
+    boot_log_seconds: NonNegativeFloat = _setting(
+        Group.PACE, 600.0, "how long a VM may boot before its boot log is read for the class of trouble; 0: never"
     )
-    cloud_qps: PositiveFloat = Field(10.0, description="requests per second to the cloud, per credential")
-    cloud_burst: PositiveInt = Field(20, description="requests to the cloud that may be sent at once")
-    cloud_timeout_seconds: PositiveFloat = Field(30.0, description="total deadline of one call to the cloud")
-    create_grace_seconds: PositiveFloat = Field(
-        30.0, description="how long to look for a VM after an unclear answer before ordering again"
+    cloud_qps: PositiveFloat = _setting(Group.CLOUD, 10.0, "requests per second to the cloud, per credential")
+    cloud_burst: PositiveInt = _setting(Group.CLOUD, 20, "requests to the cloud that may be sent at once")
+    cloud_timeout_seconds: PositiveFloat = _setting(Group.CLOUD, 30.0, "total deadline of one call to the cloud")
+    create_grace_seconds: PositiveFloat = _setting(
+        Group.PACE, 30.0, "how long to look for a VM after an unclear answer before ordering again"
     )
-    install_tag: str = Field(
+    install_tag: str = _setting(
+        Group.OBJECTS,
         "",
-        description="tag in the names of the VMs that this operator creates; made from the cluster's identity when empty",
+        "tag in the names of the VMs that this operator creates; made from the cluster's identity when empty",
         pattern=INSTALL_TAG,
     )
-    ca_file: str = Field("", description="PEM file of the authority that signed the cloud's certificate")
-    proxy: Annotated[str, AfterValidator(_proxy)] = Field("", description="URL of a proxy to the cloud", repr=False)
-    own_account_namespace: Namespaces = Field(
-        (), description="namespace that may use the operator's own account, repeatable; all when absent"
+    ca_file: str = _setting(Group.CLOUD, "", "PEM file of the authority that signed the cloud's certificate")
+    proxy: Annotated[str, AfterValidator(_proxy)] = _setting(Group.CLOUD, "", "URL of a proxy to the cloud", repr=False)
+    own_account_namespace: Namespaces = _setting(
+        Group.OBJECTS, (), "namespace that may use the operator's own account, repeatable; all when absent"
     )
-    own_account_sharing: Sharing = Field(
+    own_account_sharing: Sharing = _setting(
+        Group.OBJECTS,
         "Isolated",
-        description="whether namespaces may name anything by its cloud name (Shared), "
-        "or only what their own objects created (Isolated)",
+        "whether namespaces may name anything by its cloud name (Shared), or only what their own objects created (Isolated)",
     )
-    no_secret_finalizer: bool = Field(False, description="do not hold the Secrets of accounts in use by a finalizer")
-    brake_vms: NonNegativeInt = Field(
-        0, description="maximum deletions of GpuVMs within the window, beyond which they are held; 0: unlimited"
+    no_secret_finalizer: bool = _setting(Group.OBJECTS, False, "do not hold the Secrets of accounts in use by a finalizer")
+    brake_vms: NonNegativeInt = _setting(
+        Group.LIMITS, 0, "maximum deletions of GpuVMs within the window, beyond which they are held; 0: unlimited"
     )
-    brake_price_per_hour: NonNegativeFloat = Field(
-        0.0, description="maximum dollars an hour of the VMs deleted within the window; 0: unlimited"
+    brake_price_per_hour: NonNegativeFloat = _setting(
+        Group.LIMITS, 0.0, "maximum dollars an hour of the VMs deleted within the window; 0: unlimited"
     )
-    brake_window_seconds: PositiveFloat = Field(600.0, description="length of that window")
-    max_vms_per_account: NonNegativeInt = Field(0, description="GpuVMs that one account may have ordered; 0: no limit")
-    max_vms_per_namespace: NonNegativeInt = Field(0, description="GpuVMs that one namespace may have ordered; 0: no limit")
-    max_price_per_hour_per_account: NonNegativeFloat = Field(
-        0.0, description="dollars an hour that one account may spend on VMs; 0: no limit"
+    brake_window_seconds: PositiveFloat = _setting(Group.LIMITS, 600.0, "length of that window")
+    max_vms_per_account: NonNegativeInt = _setting(Group.LIMITS, 0, "GpuVMs that one account may have ordered; 0: no limit")
+    max_vms_per_namespace: NonNegativeInt = _setting(Group.LIMITS, 0, "GpuVMs that one namespace may have ordered; 0: no limit")
+    max_price_per_hour_per_account: NonNegativeFloat = _setting(
+        Group.LIMITS, 0.0, "dollars an hour that one account may spend on VMs; 0: no limit"
     )
-    max_price_per_hour_per_namespace: NonNegativeFloat = Field(
-        0.0, description="dollars an hour that one namespace may spend on VMs; 0: no limit"
+    max_price_per_hour_per_namespace: NonNegativeFloat = _setting(
+        Group.LIMITS, 0.0, "dollars an hour that one namespace may spend on VMs; 0: no limit"
     )
-    orphan_scan_seconds: NonNegativeFloat = Field(
-        600.0, description="interval of the scans for orphans; 0: never; with --namespace only if --install-tag is set too"
+    orphan_scan_seconds: NonNegativeFloat = _setting(
+        Group.ORPHANS, 600.0, "interval of the scans for orphans; 0: never; with --namespace only if --install-tag is set too"
     )
-    collect_orphans: bool = Field(
-        False, description="destroy orphans that this process saw being abandoned, see docs/how-to/orphans.md"
+    collect_orphans: bool = _setting(
+        Group.ORPHANS, False, "destroy orphans that this process saw being abandoned, see docs/how-to/orphans.md"
     )
-    orphan_age_seconds: NonNegativeFloat = Field(
-        3600.0, description="how long an orphan must have been abandoned before it is collected"
+    orphan_age_seconds: NonNegativeFloat = _setting(
+        Group.ORPHANS, 3600.0, "how long an orphan must have been abandoned before it is collected"
     )
-    workers: PositiveInt = Field(50, description="objects worked on at the same time")
-    leader_elect: bool = Field(False, description="act only while holding a Lease, so that several replicas may run")
-    lease_name: str = Field(
+    workers: PositiveInt = _setting(Group.PACE, 50, "objects worked on at the same time")
+    leader_elect: bool = _setting(Group.REPLICAS, False, "act only while holding a Lease, so that several replicas may run")
+    lease_name: str = _setting(
+        Group.REPLICAS,
         "gpucloud-operator",
-        description="name of that Lease; operators that serve different namespaces need different ones",
+        "name of that Lease; operators that serve different namespaces need different ones",
         pattern=LEASE_NAME,
     )
-    lease_namespace: str = Field("", description="namespace of that Lease; the pod's own when empty", pattern=LEASE_NAMESPACE)
-    lease_duration_seconds: PositiveFloat = Field(
-        15.0, description="how long a Lease must go without renewal before another operator takes it over"
+    lease_namespace: str = _setting(
+        Group.REPLICAS, "", "namespace of that Lease; the pod's own when empty", pattern=LEASE_NAMESPACE
     )
-    lease_renew_deadline_seconds: PositiveFloat = Field(10.0, description="how long a leader that cannot renew goes on acting")
-    lease_retry_period_seconds: PositiveFloat = Field(
-        2.0, description="interval of renewals, and of the checks by standby replicas"
+    lease_duration_seconds: PositiveFloat = _setting(
+        Group.REPLICAS, 15.0, "how long a Lease must go without renewal before another operator takes it over"
     )
-    tracing: bool = Field(
+    lease_renew_deadline_seconds: PositiveFloat = _setting(
+        Group.REPLICAS, 10.0, "how long a leader that cannot renew goes on acting"
+    )
+    lease_retry_period_seconds: PositiveFloat = _setting(
+        Group.REPLICAS, 2.0, "interval of renewals, and of the checks by standby replicas"
+    )
+    tracing: bool = _setting(
+        Group.PORTS,
         False,
-        description="send OpenTelemetry traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra "
+        "send OpenTelemetry traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra "
         "`otel`, which the image has",
     )
-    observe_only: bool = Field(False, description="say what would be done, and do nothing")
-    log_level: LogLevel = Field("info", description="debug, info, warning or error")
-    log_format: LogFormat = Field("json", description="json or text")
+    observe_only: bool = _setting(Group.OBJECTS, False, "say what would be done, and do nothing")
+    log_level: LogLevel = _setting(Group.PORTS, "info", "debug, info, warning or error")
+    log_format: LogFormat = _setting(Group.PORTS, "json", "json or text")
     credentials: Credentials = Field(Credentials(), repr=False)
 
     @property
