@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from gpucloud.base_url import NEEDS_TLS, is_base_url, may_carry_a_credential, without_userinfo
+from gpucloud.spelling import as_listed
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -105,8 +106,7 @@ def _endpoints(items: tuple[str, ...]) -> tuple[str, ...]:
 
 def _in_any_case(values: tuple[str, ...]) -> BeforeValidator:
     """Take each of these words however it is capitalised."""
-    known = {value.casefold(): value for value in values}
-    return BeforeValidator(lambda raw: known.get(raw.casefold(), raw) if isinstance(raw, str) else raw)
+    return BeforeValidator(lambda raw: as_listed(raw, values) if isinstance(raw, str) else raw)
 
 
 _Sharing = Literal["Isolated", "Shared"]

@@ -44,6 +44,12 @@ def question(names: Iterable[str], what: str = "") -> str:
     return f" Did you mean {f'{what} ' if what else ''}{shown}?" if shown else ""
 
 
+def as_listed(word: str, words: Iterable[str]) -> str:
+    """Return the one of these words that this is, however it is capitalised; as it is if it is none of them."""
+    plain = word.casefold()
+    return next((one for one in words if one.casefold() == plain), word)
+
+
 def expected(words: Iterable[str], value: str) -> str:
     """Return what a setting takes that was given another word, with the one that it may be a slip of."""
     known = tuple(words)

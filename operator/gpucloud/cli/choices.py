@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from gpucloud.spelling import expected
+from gpucloud.spelling import as_listed, expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,12 +17,12 @@ def one_of(words: Iterable[str]) -> Callable[[str], str]:
     Raises:
         ArgumentTypeError: from the reader, if the value is none of the words.
     """
-    known = {word.casefold(): word for word in words}
+    known = tuple(words)
 
     def read(value: str) -> str:
-        found = known.get(value.casefold())
-        if found is None:
-            raise ArgumentTypeError(expected(known.values(), value))
+        found = as_listed(value, known)
+        if found not in known:
+            raise ArgumentTypeError(expected(known, value))
         return found
 
     return read

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import short_of
-from gpucloud.spelling import question, suggestion
+from gpucloud.spelling import as_listed, question, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -156,7 +156,7 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
     if not item.takes_value:
         return True
     if item.choices:
-        text = next((choice for choice in item.choices if choice.lower() == text.lower()), text)
+        text = as_listed(text, item.choices)
         if text not in item.choices:
             known = ", ".join(item.choices)
             usual = [choice for typed, choice in item.habits if typed == text]
