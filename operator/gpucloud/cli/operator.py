@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from gpucloud import flags
 from gpucloud.cli import variables
+from gpucloud.cli.endings import MISUSED, refused
 from gpucloud.settings import SettingsError
 
 EPILOG = """\
@@ -45,8 +45,7 @@ def run(args: argparse.Namespace) -> int:
         chosen = flags.load(vars(args))
     except SettingsError as error:
         variables.warn("operator", flags.variables())
-        print(f"gpucloud operator: {error}", file=sys.stderr)
-        return 2
+        return refused("operator", error, MISUSED)
     from gpucloud import app  # noqa: PLC0415 - kopf takes half a second to import; wrong flags should not
 
     return app.run(chosen, variables.of_operator(flags.variables()))

@@ -12,8 +12,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from gpucloud import flags
-from gpucloud.cli import variables, yamltext
+from gpucloud.cli import yamltext
+from gpucloud.cli.administration import carry_out
 from gpucloud.cli.choices import one_of
+from gpucloud.cli.endings import FAILED, MISUSED, refused
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.page import Line, plural
 from gpucloud.cli.unclaimed import leftover, lines
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from gpucloud.settings import Settings
 
 FLAGS = ("endpoint", "namespace", "install_tag", "ca_file", "proxy", "cloud_qps", "cloud_burst", "cloud_timeout_seconds")
-NONE, FAILED, MISUSED, SOME = 0, 1, 2, 3
+NONE, SOME = 0, 3
 ADVICE = (
     "No object stands for these any more. This command destroys nothing, and an orphan may be billed.",
     "If you need one, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.",
@@ -54,29 +56,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print, and say by the exit code what was found."""
-    variables.warn("orphans", flags.variables())
-    try:
-        chosen = _chosen(args)
-    except SettingsError as error:
-        print(f"gpucloud orphans: {error}", file=sys.stderr)
-        return MISUSED
+    return carry_out("orphans", lambda: _chosen(args), lambda chosen: _look(chosen, args.output))
+
+
+def _look(chosen: Settings, form: str) -> int:
     # Only now: kopf, which knows how to log in, takes half a second to import.
     from gpucloud import app  # noqa: PLC0415
     from gpucloud.cli.operations.orphans import inspect  # noqa: PLC0415
     from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
-    from gpucloud.handlers.login import NoCluster, connect  # noqa: PLC0415
+    from gpucloud.handlers.login import connect  # noqa: PLC0415
 
     app.configure_logging(chosen.replace(log_level="error", log_format="text"))
     try:
         report = asyncio.run(inspect(chosen, connect, tell))
     except KubeError as error:
-        words = f"the objects cannot be read: {error}. Run 'gpucloud check', which says what is wrong."
-        print(f"gpucloud orphans: {words}", file=sys.stderr)
-        return FAILED
-    except (NoCluster, OSError, SettingsError) as error:
-        print(f"gpucloud orphans: {error}", file=sys.stderr)
-        return FAILED
-    return show(report, args.output)
+        return refused(
+            "orphans", f"the objects cannot be read: {error}. Run 'gpucloud check', which says what is wrong.", FAILED
+        )
+    return show(report, form)
 
 
 def tell(words: str) -> None:
@@ -107,10 +104,11 @@ def show(report: Report, form: str) -> int:
     failures = [f"gpucloud orphans: account {account}: {one_line(why)}" for account, why in report.failures]
     printing.lines([Line(words, hang="  ") for words in failures], sys.stderr)
     if not report.accounts and not report.failures:
-        print(
-            "gpucloud orphans: no credential for the cloud was found: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the "
-            "GpuCloudAccounts and their Secrets",
-            file=sys.stderr,
+        refused(
+            "orphans",
+            "no credential for the cloud was found: set GPUCLOUD_API_KEY_FILE=FILE, or let it read the GpuCloudAccounts and "
+            "their Secrets",
+            FAILED,
         )
     if report.failures or not report.accounts:
         return FAILED

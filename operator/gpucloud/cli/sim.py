@@ -21,6 +21,7 @@ from pydantic import SecretStr
 
 from gpucloud import flags
 from gpucloud.cli import variables
+from gpucloud.cli.endings import FAILED, MISUSED, refused
 from gpucloud.settings import SettingsError
 from gpucloud.sim import Knobs, LoopClock, ManualClock, SimConfig, Simulator
 from gpucloud.sim.server import serving
@@ -51,15 +52,13 @@ def run(args: argparse.Namespace) -> int:
         chosen = flags.load_sim(vars(args))
         config = _config(chosen)
     except SettingsError as error:
-        print(f"gpucloud sim: {error}", file=sys.stderr)
-        return 2
+        return refused("sim", error, MISUSED)
     try:
         with _ledger(chosen.sim_ledger_file) as ledger:
             return asyncio.run(_serve(chosen, config, ledger))
     except OSError as error:
         taken = f"port {chosen.sim_port} of {chosen.sim_host} is in use: name another one with --port"
-        print(f"gpucloud sim: {taken if error.errno == errno.EADDRINUSE else error}", file=sys.stderr)
-        return 1
+        return refused("sim", taken if error.errno == errno.EADDRINUSE else error, FAILED)
 
 
 def _config(chosen: SimSettings) -> SimConfig:

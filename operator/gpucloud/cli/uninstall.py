@@ -11,7 +11,8 @@ import sys
 from typing import TYPE_CHECKING, get_args
 
 from gpucloud import flags
-from gpucloud.cli import variables
+from gpucloud.cli.administration import carry_out
+from gpucloud.cli.endings import FAILED, MISUSED, refused
 from gpucloud.cloud.errors import one_line
 from gpucloud.settings import SettingsError, UninstallSettings
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gpucloud.cli.operations.uninstall import Left
 
 POLICIES = get_args(UninstallSettings.model_fields["uninstall_policy"].annotation)  # the first is the default
-CLEAR, NOT_CLEAR, MISUSED = 0, 1, 2
+CLEAR = 0
 MOST_LINES = 20
 ADVICE = """\
 Choose one:
@@ -48,29 +49,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "In the settings file, the policy is uninstallPolicy, and the time uninstallTimeoutSeconds. "
         f"The cluster: KUBECONFIG, or the service account of the pod. Exit code: {CLEAR} no object of the operator is "
-        f"left, {NOT_CLEAR} some are, or they could not be listed, {MISUSED} wrong usage."
+        f"left, {FAILED} some are, or they could not be listed, {MISUSED} wrong usage."
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Look, delete objects if asked to, and say what is left."""
-    # Only now: kopf, which knows how to log in, takes half a second to import.
-    from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415
-    from gpucloud.handlers.login import NoCluster  # noqa: PLC0415
+    unlisted = "the objects that are left cannot be listed: "
+    return carry_out("uninstall", lambda: flags.load_uninstall(vars(args)), _clear, undone=unlisted)
 
-    variables.warn("uninstall", flags.variables())
+
+def _clear(chosen: UninstallSettings) -> int:
+    from gpucloud.engine.kube.errors import KubeError  # noqa: PLC0415 - kopf takes half a second to import
+
     try:
-        chosen = flags.load_uninstall(vars(args))
         left = asyncio.run(_left(chosen))
-    except SettingsError as error:
-        print(f"gpucloud uninstall: {error}", file=sys.stderr)
-        return MISUSED
     except KubeError as error:  # it says what could not be done
-        print(f"gpucloud uninstall: {error}", file=sys.stderr)
-        return NOT_CLEAR
-    except (NoCluster, OSError) as error:
-        print(f"gpucloud uninstall: the objects that are left cannot be listed: {error}", file=sys.stderr)
-        return NOT_CLEAR
+        return refused("uninstall", error, FAILED)
     return report(left, chosen.uninstall_policy, _place(chosen.namespace))
 
 
@@ -118,4 +113,4 @@ def report(left: Sequence[Left], policy: str, place: str) -> int:
         lines.append(f"  … and {len(left) - MOST_LINES} more: kubectl get gpucloud --all-namespaces")
     advice = (STUCK, "uninstall.timeoutSeconds") if asked else (ADVICE, "uninstall.policy")
     print("\n".join([*lines, advice[0], SET_NOW.format(value=advice[1])]), file=sys.stderr)
-    return NOT_CLEAR
+    return FAILED

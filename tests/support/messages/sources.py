@@ -92,7 +92,7 @@ _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py
 _REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
-_PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+)?: ")  # what stands before a message on standard error
+_PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+| \{command\})?: ")  # what stands before a message on standard error
 # Texts that are made from others, by module and expression, and where the others are judged.
 FROM_ELSEWHERE = Kept(
     {
