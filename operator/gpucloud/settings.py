@@ -119,7 +119,7 @@ LogLevel = Annotated[_LogLevel, _in_any_case(get_args(_LogLevel))]
 LogFormat = Annotated[_LogFormat, _in_any_case(get_args(_LogFormat))]
 Policy = Annotated[_Policy, _in_any_case(get_args(_Policy))]
 Answers = Annotated[_Answers, _in_any_case(get_args(_Answers))]
-SimulatedSeconds = Annotated[float, Field(ge=0, le=1e9)]  # as the simulator's knobs have them
+SimulatedSeconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Endpoints = Annotated[
     tuple[Annotated[str, AfterValidator(_endpoint)], ...], BeforeValidator(_split), AfterValidator(_endpoints)
@@ -344,7 +344,7 @@ class UninstallSettings(Value):
 
 
 class SimSettings(Value):
-    """What can be set for ``gpucloud sim``. The times have the defaults of the simulator's knobs."""
+    """What can be set for ``gpucloud sim``. The simulator's knobs of the same names have these defaults, too."""
 
     sim_host: str = Field("127.0.0.1", description="address to listen on")
     sim_port: Port = Field(8080, description="port to listen on; 0 picks a free one")

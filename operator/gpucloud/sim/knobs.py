@@ -10,7 +10,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+from gpucloud.settings import SimSettings
+from gpucloud.settings import SimulatedSeconds as Seconds
+
+_SET = SimSettings()  # what can be set when the simulator starts has its default there
 Word = Annotated[str, Field(min_length=1, max_length=64)]
 ErrorForm = Literal["abp", "empty", "html", "problem", "null_error", "text_error", "list", "truncated"]
 Stage = Literal["", "PENDING", "PENDING_RESOURCES", "PENDING_READINESS"]
@@ -22,18 +25,20 @@ class Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     # How long things take.
-    provision_seconds: Seconds = Field(5.0, description="From CreateServer to ONLINE. Minutes on a real cloud.")
-    start_seconds: Seconds = Field(3.0, description="From StartServer to ONLINE.")
-    stop_seconds: Seconds = Field(2.0, description="From StopServer to OFFLINE.")
-    destroy_seconds: Seconds = Field(2.0, description="From DestroyServer until the record vanishes.")
-    snapshot_seconds: Seconds = Field(3.0, description="From CreateSnapshot until readyToUse.")
+    provision_seconds: Seconds = Field(
+        _SET.sim_provision_seconds, description="From CreateServer to ONLINE. Minutes on a real cloud."
+    )
+    start_seconds: Seconds = Field(_SET.sim_start_seconds, description="From StartServer to ONLINE.")
+    stop_seconds: Seconds = Field(_SET.sim_stop_seconds, description="From StopServer to OFFLINE.")
+    destroy_seconds: Seconds = Field(_SET.sim_destroy_seconds, description="From DestroyServer until the record vanishes.")
+    snapshot_seconds: Seconds = Field(_SET.sim_snapshot_seconds, description="From CreateSnapshot until readyToUse.")
     snapshot_delete_seconds: Seconds = Field(1.0, description="From DeleteSnapshot until the record vanishes.")
     host_reboot_seconds: Seconds = Field(3.0, description="How long a rebooting host is powered off.")
     host_provision_seconds: Seconds = Field(6.0, description="From ReprovisionHost until provisioned again.")
 
     # Form of the answers.
     answers: Literal["plain", "wrapped"] = Field(
-        "plain", description="The specification shows the inner object; the web framework usually wraps it."
+        _SET.sim_answers, description="The specification shows the inner object; the web framework usually wraps it."
     )
     error_form: ErrorForm = Field("abp", description="Body of an error. Not shown; abp is the framework's own.")
     unauthorized_form: ErrorForm = Field(

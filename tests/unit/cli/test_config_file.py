@@ -11,8 +11,6 @@ import pytest
 from gpucloud import flags
 from gpucloud.cli import check, operator, orphans, sim, uninstall
 from gpucloud.cli.main import main
-from gpucloud.settings import SimSettings
-from gpucloud.sim import Knobs
 from support.fakeapiserver import FakeApiServer
 from support.manifests import gpuvm
 
@@ -164,11 +162,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path, capsys, command):
 )
 def test_an_uninstall_obeys_the_file(uninstall_with, text, environ, words, deleted, why):
     assert uninstall_with(text, environ, words) is deleted, why
-
-
-def test_the_times_of_the_simulator_are_those_of_its_knobs():
-    chosen, knobs = SimSettings(), Knobs()
-    assert {name: getattr(chosen, f"sim_{name}") for name in sim.KNOBS} == {name: getattr(knobs, name) for name in sim.KNOBS}
 
 
 def test_the_page_tells_of_every_field_beside_the_operators():
