@@ -32,16 +32,6 @@ def test_an_empty_variable_counts_as_absent():
     assert settings(CONFIG="").workers == 50
 
 
-@pytest.fixture
-def config(tmp_path):
-    def write(text):
-        path = tmp_path / "settings.yaml"
-        path.write_text(text)
-        return str(path)
-
-    return write
-
-
 @pytest.mark.parametrize(
     ("text", "name", "value", "why"),
     [

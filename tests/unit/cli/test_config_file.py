@@ -38,16 +38,6 @@ DEFAULTS = {"operator": 30, "orphans": 30, "check": 30, "uninstall": 270, "sim":
 
 
 @pytest.fixture
-def config(tmp_path):
-    def write(text):
-        path = tmp_path / "settings.yaml"
-        path.write_text(text)
-        return str(path)
-
-    return write
-
-
-@pytest.fixture
 def endpoint(monkeypatch):
     monkeypatch.setenv("GPUCLOUD_ENDPOINT", URL)
 
