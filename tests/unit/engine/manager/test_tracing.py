@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-import time
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -212,9 +212,10 @@ def test_the_end_does_not_wait_for_a_collector_that_is_away(monkeypatch, caplog,
         made = OpenTelemetryTracer("1.0")
         for _ in range(spans_left):
             made.status(EDIT, "Running", "words")
-        began = time.monotonic()
+        before = set(threading.enumerate())
         made.close()
-        assert time.monotonic() - began < 5.0, "it took 6.6 to 30 seconds"
+        (left,) = set(threading.enumerate()) - before
+        assert left.name == "traces-close", "the SDK goes on by itself"
     assert [line for line in caplog.messages if line.startswith("traces are dropped")]
 
 
