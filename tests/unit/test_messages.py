@@ -162,6 +162,12 @@ JUDGED = [
     ("The VM is broken now. Do something.", True, False),
     ("The VM is broken now. Try harder.", True, False),
     ("The VM is broken now. See it.", True, False),
+    ("It broke badly today. See the status.", True, False),
+    ("All went wrong here. Try the machine.", True, False),
+    ("The VM is broken now. Ask the object.", True, False),
+    ("The VM is broken now. See its Ready condition: kubectl get gpuvm a -o yaml", True, True),
+    ("The VM is broken now. Try another cluster.", True, True),
+    ("The VM is broken now. Ask the administrator.", True, True),
     ("The VM is broken now: set everything.", True, False),
     ("See nothing.", False, False),
 ]

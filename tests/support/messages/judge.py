@@ -27,9 +27,17 @@ vm volume vpc webhook
 """
 THINGS = frozenset(_THINGS.split())  # what people can act on, and whom they can ask
 _POINTERS = frozenset({"it", "that", "there", "them", "these", "this", "those", "one", "two", "other", "another", "each"})
-_LOOKS = frozenset({"let", "look", "say", "see"})  # with a pointer alone, they lead nowhere
+_LOOKS = frozenset({"let", "say"})  # with a pointer alone, they lead nowhere
+# What an order can lead to that changes nothing: who can answer, and where there is something to see. No other thing will do,
+# nor a pointer, since "See the status." and "Ask the object." say as little as "See it.".
+_SHOWN = frozenset({"account", "cloud", "console", "dashboard", "host", "log", "message", "pod", "webhook"})
+_LEADS = {
+    "ask": frozenset({"administrator", "owner", "permission", "right", "support"}),
+    "try": frozenset({"another", "other"}),
+    **dict.fromkeys(("look", "see"), _SHOWN),
+}
 _ALONE = re.compile(
-    r"(?:wait|log in|(?:try|run|start|apply)(?: it| this)? again)\b.*|wait until .*|start|leave .* out", re.IGNORECASE
+    r"(?:wait|log in|(?:ask|try|run|start|apply)(?: it| this)? again)\b.*|wait until .*|start|leave .* out", re.IGNORECASE
 )
 _VALUE = re.compile(
     r"\{[^{}]*\}|'[^']+|https?://|\b[A-Z]{3,}\b|\bGpu[A-Z]\w+|(?<!\w)-[a-z]\b|\.[a-z]{3}\b|\w[=_]\w|\b\d+\b"
@@ -76,6 +84,8 @@ def leads(clause: str) -> bool:
         return True
     verb, *others = re.findall(r"[a-z]+", clause.casefold())
     about = {word.removesuffix("s") for word in others} | set(others)
+    if verb in _LEADS:
+        return bool(about & _LEADS[verb])
     return bool(about & THINGS) or (verb not in _LOOKS and bool(about & _POINTERS))
 
 
