@@ -1,13 +1,15 @@
 """Placeholders for the names of the tests in the messages that they bring: ``VPC 'acme'`` is printed as ``VPC '{VPC}'``.
 
-The word before a name in quotes says what it is of, else the name itself. Quoted words of a message's own, such as ``'true'``,
-stay. Names of objects and namespaces in commands are known by their places.
+The word before a name in quotes says what it is of, else the name itself; any other name in the facts of the tables is a
+``'{name}'``. Quoted words of a message's own, such as ``'true'``, stay. Names of objects and namespaces in commands are known
+by their places.
 """
 
 from __future__ import annotations
 
 import re
 
+from support.messages.fixturenames import names
 from support.messages.kept import Kept
 
 NOUNS = Kept(
@@ -33,7 +35,8 @@ NAMES = Kept(
         r"acme-old|acme-train": "VPC",
         r"theirs|train-tagaa-\w+|vm-of-its-own": "name in the cloud",
         r"2026-[\dTZ:-]+|now|yes": "value",
-        r"old|other": "name in the cloud",
+        r"old|other|srv-1": "name in the cloud",
+        r"reserved": "resource pool",
         "team": "namespace",
         r"cloud-credential": "name",
     }
@@ -70,7 +73,7 @@ _TEXTS = [
     (r"\b\d+\.\d\d dollars", "{price} dollars"),
     (r"costs \d+\.\d\d\b", "costs {price}"),
     (r"Known clusters: Hou1(, Msc1)?", "Known clusters: {clusters}"),
-    (r"(spec\.(?:cluster|configuration|image\.operatingSystem|vm\.name)): [\w. ]*\w(?=\.)", r"\1: {value}"),
+    (r"(spec\.(?:cluster|configuration|image\.operatingSystem|vm\.name|\w+Ref\.name)): [\w. ]*\w(?=\.)", r"\1: {value}"),
 ]
 
 
@@ -90,4 +93,6 @@ def _placed(name: str, noun: str | None) -> str:
     if name in _OWN:
         return f"'{name}'"
     placeholder = noun or NAMES.get(NAMES.first(lambda pattern: re.fullmatch(pattern, name)))
+    if placeholder is None and name in names():
+        placeholder = "name"
     return f"'{name}'" if placeholder is None else f"'{{{placeholder}}}'"
