@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import kopf
 import structlog
+from prometheus_client import ProcessCollector
 
 from gpucloud import __version__
 from gpucloud.engine.kinds.quota_usage import price_limits, vm_limits
@@ -30,6 +31,7 @@ from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.manager.ports import Ports
 from gpucloud.engine.runtime import loop_lag
 from gpucloud.engine.runtime.clock import SystemClock
+from gpucloud.engine.telemetry import collectors
 from gpucloud.handlers import accounts, lifecycle, login, objects
 from gpucloud.kinds.meta import APPLY_CRDS
 from gpucloud.settings import SettingsError
@@ -83,9 +85,12 @@ async def _serve(settings: Settings) -> int:
     """Engine first, kopf second; they end in the opposite order, so that what was sent is also saved."""
     settings, clock, ports = _placed(settings), SystemClock(), Ports(tracer=_tracer(settings))
     engine = Engine(settings, login.connect, clock, ports)
-    engine.metrics.export_process(__version__)
-    engine.metrics.export_price_limits(price_limits(settings))
-    engine.metrics.export_vm_limits(vm_limits(settings))
+    engine.metrics.export(
+        collectors.build(__version__),
+        ProcessCollector(registry=None),
+        collectors.price_limits(price_limits(settings)),
+        collectors.vm_limits(vm_limits(settings)),
+    )
     endpoints, console = Endpoints(engine), Console(engine.kube, engine.console_deps)
     await _listen(settings, endpoints, console)
     try:

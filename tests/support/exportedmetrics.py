@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from prometheus_client import ProcessCollector
+
 from gpucloud.cloud.options import CallReport
 from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.collectors import FleetVM, ListingStatus
@@ -33,24 +35,26 @@ def all_metrics(clusters: list[str]) -> Metrics:
     """Every metric, of these clusters."""
     metrics = Metrics()
     listed = [(ACCOUNT, "vms", cluster) for cluster in clusters]
-    metrics.export_objects(lambda: [("team", "GpuVM", "True", "Running")])
-    metrics.export_listing_statuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)))
-    metrics.export_held(lambda: {("team",): 1.0})
-    metrics.export_price_limits({("namespace",): 100.0})
-    metrics.export_price_limit_usage(lambda: {("team", ACCOUNT): 20.5})
-    metrics.export_vm_limits({("namespace",): 10.0})
-    metrics.export_vm_limit_usage(lambda: {("team", ACCOUNT): 9.0})
-    metrics.export_withheld(lambda: {("GpuVM", "CreateServer"): 1.0})
-    metrics.export_orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)])
     metrics.export(
+        collectors.Objects(lambda: [("team", "GpuVM", "True", "Running")]),
+        collectors.ListingStatuses(lambda: dict.fromkeys(listed, ListingStatus(1.0, 1, doubted=False)), metrics.cluster),
+        collectors.held(lambda: {("team",): 1.0}),
+        collectors.price_limits({("namespace",): 100.0}),
+        collectors.price_limit_usage(lambda: {("team", ACCOUNT): 20.5}),
+        collectors.vm_limits({("namespace",): 10.0}),
+        collectors.vm_limit_usage(lambda: {("team", ACCOUNT): 9.0}),
+        collectors.withheld(lambda: {("GpuVM", "CreateServer"): 1.0}),
+        collectors.Orphans(lambda: [((ACCOUNT, "vms", "Msc1"), 1, 1.0)], lambda: [(ACCOUNT, True)]),
+        collectors.watch_ages(lambda: {("GpuVM",): 1.0}),
+        collectors.leadership("gpucloud-operator", lambda: True),
+        collectors.build("1.2.3"),
+        ProcessCollector(registry=None),
         collectors.Fleet(lambda: [FleetVM("team", ACCOUNT, "u-train", a_status())], lambda: NOON),
         collectors.Conditions(lambda: [("GpuVM", "team", a_condition())], lambda: NOON),
         collectors.Deletions(lambda: [("GpuVM", ("Reconciling", "Deleting"), NOON)], lambda: NOON),
         collectors.Budgets(lambda: [(ACCOUNT, 5.0)]),
     )
-    metrics.export_watch_age(lambda: {("GpuVM",): 1.0})
     metrics.time_to_ready.labels("GpuVM").observe(60)
-    metrics.export_leadership("gpucloud-operator", lambda: True)
     metrics.changed("GpuVM", [a_condition(status="False")], [a_condition()])
     metrics.ended("GpuVM", timedelta(seconds=1))
     metrics.calls.called(CallReport("GetServers", "GET", 200, None, 0.1, 1))
@@ -60,7 +64,6 @@ def all_metrics(clusters: list[str]) -> Metrics:
     metrics.queue.retried()
     metrics.requests.observe("PUT", "200", 0.1)
     metrics.changes.change("CreateServer", "Accepted")
-    metrics.export_process("1.2.3")
     metrics.status_writes.labels("GpuVM", "written").inc()
     metrics.undone_writes.labels("GpuVM").inc()
     meter = metrics.listings(ACCOUNT, "vms")

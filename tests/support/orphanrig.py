@@ -7,6 +7,7 @@ from gpucloud.engine.cloud.accounts import AccountSessions
 from gpucloud.engine.kinds.registry import new_listers
 from gpucloud.engine.manager.manager import Engine
 from gpucloud.engine.orphans.collector import CollectorDeps, OrphanCollector
+from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.kinds.common import OWN_ACCOUNT
 from gpucloud.reconcile.naming import external_name
@@ -47,7 +48,7 @@ class Rig:
             )
         )
         self.metrics = Metrics()
-        self.metrics.export_orphans(self.orphans.counts, self.orphans.refusals)
+        self.metrics.export(collectors.Orphans(self.orphans.counts, self.orphans.refusals))
         self.loses, self.lost = 0, []  # so many Events are not recorded; who is to hear of it
 
     def record(self, session, kind, event, lost):

@@ -178,7 +178,7 @@ def test_what_is_seen_of_the_cloud_is_told_and_goes_when_nobody_needs_it():
             ("team/a", "vms", "Hou1"): ListingStatus(9.0, None, False),
         },
     )
-    metrics.export_listing_statuses(lambda: seen)
+    metrics.export(collectors.ListingStatuses(lambda: seen, metrics.cluster))
     names = ("gpucloud_cloud_listing_age_seconds", "gpucloud_cloud_objects", "gpucloud_cloud_listing_implausible")
     told = lambda cluster: [value(metrics, name, account="team/a", kind="vms", cluster=cluster) for name in names]  # noqa: E731
     assert told("Msc1") == [7, 5, 1]
@@ -196,9 +196,8 @@ def test_clusters_that_share_a_label_are_told_of_together():
         "y": ListingStatus(9.0, 2, doubted=False),
         "z": ListingStatus(1.0, None, doubted=False),
     }
-    metrics.export_listing_statuses(
-        lambda: {("team/a", "vms", cluster): listing_status for cluster, listing_status in listing_statuses.items()}
-    )
+    seen = {("team/a", "vms", cluster): listing_status for cluster, listing_status in listing_statuses.items()}
+    metrics.export(collectors.ListingStatuses(lambda: seen, metrics.cluster))
     labels = {"account": "team/a", "kind": "vms", "cluster": OTHER_CLUSTERS}
     assert value(metrics, "gpucloud_cloud_listing_age_seconds", **labels) == 9, "the oldest"
     assert value(metrics, "gpucloud_cloud_objects", **labels) == 7, "all"

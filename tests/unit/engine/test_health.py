@@ -5,6 +5,7 @@ import pytest
 
 from gpucloud.engine.cache.staleness import WatchStaleness
 from gpucloud.engine.manager.health import Endpoints
+from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.settings import Settings
 from support.fakes import HandClock
@@ -91,7 +92,7 @@ async def test_metrics_are_served(rig):
     engine, get = rig
     engine.metrics.queue.added(3)
     engine.metrics.listings("team/default", "vms").listed("Msc1", plausible=False)
-    engine.metrics.export_objects(lambda: [("team", "GpuVM", "True", "Running")] * 2)
+    engine.metrics.export(collectors.Objects(lambda: [("team", "GpuVM", "True", "Running")] * 2))
     status, text = await get("/metrics")
     assert status == 200
     assert 'workqueue_depth{name="gpucloud"} 3.0' in text

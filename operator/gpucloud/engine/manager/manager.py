@@ -25,6 +25,7 @@ from gpucloud.engine.manager.queries import Queries
 from gpucloud.engine.manager.wiring import Base, Parts, wire
 from gpucloud.engine.runtime.supervisor import Supervisor
 from gpucloud.engine.runtime.workqueue import Flow, Key, Lane, WorkQueue
+from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.metrics import Metrics
 from gpucloud.engine.telemetry.requests import MeteredTransport
 from gpucloud.kinds.definitions import DEFINITIONS
@@ -131,12 +132,11 @@ class Engine:
         shared, kinds = parts.shared, parts.kinds
         queries = Queries(kinds.reconcilers, kinds.controllers, lambda: self.leading, self._clock, shared.quota_usage)
         queries.export(self.metrics, parts.sessions, shared.accounts)
-        self.metrics.export_held(shared.deletion_guard.counts)
-        self.metrics.export_watch_age(self.staleness.ages)
+        self.metrics.export(collectors.held(shared.deletion_guard.counts), collectors.watch_ages(self.staleness.ages))
         if parts.orphans is not None:
-            self.metrics.export_orphans(parts.orphans.counts, parts.orphans.refusals)
+            self.metrics.export(collectors.Orphans(parts.orphans.counts, parts.orphans.refusals))
         if self._settings.leader_elect:
-            self.metrics.export_leadership(self._settings.lease_name, self.is_leader)
+            self.metrics.export(collectors.leadership(self._settings.lease_name, self.is_leader))
 
     def _transport(self) -> KubeTransport:
         return MeteredTransport(self._ports.kube(), self.metrics.requests, self._clock.mono)

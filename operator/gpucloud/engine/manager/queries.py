@@ -44,12 +44,12 @@ class Queries:
 
     def export(self, metrics: Metrics, sessions: AccountSessions, accounts: Accounts) -> None:
         """Register the collectors of all these counts."""
-        metrics.export_objects(self._ready_counts)
-        metrics.export_withheld(self._withheld)
-        metrics.export_price_limit_usage(partial(self._price_limit_usage, accounts))
-        metrics.export_vm_limit_usage(self._vm_limit_usage)
-        metrics.export_listing_statuses(lambda: _listing_statuses(sessions))
         metrics.export(
+            collectors.Objects(self._ready_counts),
+            collectors.withheld(self._withheld),
+            collectors.price_limit_usage(partial(self._price_limit_usage, accounts)),
+            collectors.vm_limit_usage(self._vm_limit_usage),
+            collectors.ListingStatuses(lambda: _listing_statuses(sessions), metrics.cluster),
             collectors.Fleet(self._fleet, self._clock.wall),
             collectors.Conditions(self._conditions, self._clock.wall),
             collectors.Deletions(self._deletions, self._clock.wall),

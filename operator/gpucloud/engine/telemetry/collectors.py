@@ -5,6 +5,7 @@ A computed gauge cannot drift, and its series disappear with their objects.
 
 from __future__ import annotations
 
+import platform
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -143,6 +144,60 @@ class Counts:
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Export the current values."""
         yield _family(self._name, self._words, self._labels, self._counts())
+
+
+def build(version: str) -> Counts:
+    """Which version runs."""
+    labels = ("version", "python_version")
+    running = {(version, platform.python_version()): 1.0}
+    return Counts("gpucloud_build_info", "1; the labels name the versions.", labels, lambda: running)
+
+
+def held(counts: Callable[[], Mapping[tuple[str], float]]) -> Counts:
+    """Deletions that the deletion guard holds, by namespace."""
+    return Counts("gpucloud_deletions_held", "GpuVMs that the deletion guard holds.", ("namespace",), counts)
+
+
+def price_limits(limits: Mapping[tuple[str], float]) -> Counts:
+    """Limits on prices that are set, by scope: account or namespace."""
+    words = "Dollars an hour that one account or one namespace may spend on VMs, where a limit is set."
+    return Counts("gpucloud_price_limit_dollars_per_hour", words, ("scope",), lambda: limits)
+
+
+def price_limit_usage(usage: Callable[[], Mapping[tuple[str, str], float]]) -> Counts:
+    """What the limits on prices count, by namespace and account."""
+    name, words = "gpucloud_price_limit_usage_dollars_per_hour", "Dollars an hour that count towards a limit on prices."
+    return Counts(name, words, ("namespace", "account"), usage)
+
+
+def vm_limits(limits: Mapping[tuple[str], float]) -> Counts:
+    """Limits on the number of VMs that are set, by scope: account or namespace."""
+    words = "GpuVMs that one account or one namespace may have ordered, where a limit is set."
+    return Counts("gpucloud_vm_limit", words, ("scope",), lambda: limits)
+
+
+def vm_limit_usage(usage: Callable[[], Mapping[tuple[str, str], float]]) -> Counts:
+    """What the limits on the number of VMs count, by namespace and account."""
+    words = "GpuVMs that count towards a limit on their number."
+    return Counts("gpucloud_vm_limit_usage", words, ("namespace", "account"), usage)
+
+
+def withheld(actions: Callable[[], Mapping[tuple[str, str], float]]) -> Counts:
+    """Actions that --observe-only withholds, by kind and action."""
+    words = "Actions that --observe-only withholds now."
+    return Counts("gpucloud_withheld_actions", words, ("kind", "action"), actions)
+
+
+def watch_ages(ages: Callable[[], Mapping[tuple[str], float]]) -> Counts:
+    """Seconds since each kind's watch last matched a list."""
+    words = "Time since a list of this kind last agreed with the watch."
+    return Counts("gpucloud_watch_age_seconds", words, ("kind",), ages)
+
+
+def leadership(name: str, is_leader: Callable[[], bool]) -> Counts:
+    """Whether this process holds the named Lease, under client-go's metric name."""
+    words = "1 while this process holds the Lease, 0 while it stands by."
+    return Counts("leader_election_master_status", words, ("name",), lambda: {(name,): float(is_leader())})
 
 
 class ListingStatuses:

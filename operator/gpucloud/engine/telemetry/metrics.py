@@ -5,13 +5,11 @@ Each engine has its own registry, so that several engines can run in one test pr
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
 from gpucloud.engine.runtime.supervisor import TASKS
-from gpucloud.engine.telemetry import collectors
 from gpucloud.engine.telemetry.calls import CallMetrics
 from gpucloud.engine.telemetry.changes import ChangeMetrics
 from gpucloud.engine.telemetry.collectors import LISTED
@@ -21,12 +19,11 @@ from gpucloud.engine.telemetry.requests import RequestMetrics
 from gpucloud.kinds.definitions import DEFINITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import timedelta
 
     from prometheus_client.registry import Collector
 
-    from gpucloud.engine.telemetry.collectors import ListingStatus
     from gpucloud.kinds.model import Condition
 
 MINUTES = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)  # buckets, in seconds, of durations that users wait for
@@ -98,74 +95,6 @@ class Metrics:
         """Register these collectors."""
         for collector in collectors:
             self.registry.register(collector)
-
-    def export_process(self, version: str) -> None:
-        """Export which version runs, and what this process uses: CPU, memory and file descriptors, where there is a /proc."""
-        build = Gauge(
-            "gpucloud_build_info",
-            "1; the labels name the versions.",
-            ["version", "python_version"],
-            registry=self.registry,
-        )
-        build.labels(version, platform.python_version()).set(1)
-        ProcessCollector(registry=self.registry)
-
-    def export_objects(self, counts: Callable[[], Iterable[tuple[str, str, str, str]]]) -> None:
-        """Export the number of objects by namespace, kind, Ready status and reason, counted when somebody scrapes."""
-        self.registry.register(collectors.Objects(counts))
-
-    def export_listing_statuses(self, listing_statuses: Callable[[], Mapping[tuple[str, str, str], ListingStatus]]) -> None:
-        """Export the status of each listing, by account, kind of record and cluster."""
-        self.registry.register(collectors.ListingStatuses(listing_statuses, self.cluster))
-
-    def export_held(self, held: Callable[[], Mapping[tuple[str], float]]) -> None:
-        """Export the number of deletions that the deletion guard holds, by namespace."""
-        self.registry.register(
-            collectors.Counts("gpucloud_deletions_held", "GpuVMs that the deletion guard holds.", ("namespace",), held)
-        )
-
-    def export_price_limits(self, limits: Mapping[tuple[str], float]) -> None:
-        """Export the limits on prices that are set, by scope: account or namespace."""
-        words = "Dollars an hour that one account or one namespace may spend on VMs, where a limit is set."
-        self.registry.register(collectors.Counts("gpucloud_price_limit_dollars_per_hour", words, ("scope",), lambda: limits))
-
-    def export_price_limit_usage(self, usage: Callable[[], Mapping[tuple[str, str], float]]) -> None:
-        """Export what the limits on prices count, by namespace and account."""
-        name, words = "gpucloud_price_limit_usage_dollars_per_hour", "Dollars an hour that count towards a limit on prices."
-        self.registry.register(collectors.Counts(name, words, ("namespace", "account"), usage))
-
-    def export_vm_limits(self, limits: Mapping[tuple[str], float]) -> None:
-        """Export the limits on the number of VMs that are set, by scope: account or namespace."""
-        words = "GpuVMs that one account or one namespace may have ordered, where a limit is set."
-        self.registry.register(collectors.Counts("gpucloud_vm_limit", words, ("scope",), lambda: limits))
-
-    def export_vm_limit_usage(self, usage: Callable[[], Mapping[tuple[str, str], float]]) -> None:
-        """Export what the limits on the number of VMs count, by namespace and account."""
-        words = "GpuVMs that count towards a limit on their number."
-        self.registry.register(collectors.Counts("gpucloud_vm_limit_usage", words, ("namespace", "account"), usage))
-
-    def export_withheld(self, withheld: Callable[[], Mapping[tuple[str, str], float]]) -> None:
-        """Export the number of actions that --observe-only withholds, by kind and action."""
-        words = "Actions that --observe-only withholds now."
-        self.registry.register(collectors.Counts("gpucloud_withheld_actions", words, ("kind", "action"), withheld))
-
-    def export_watch_age(self, ages: Callable[[], Mapping[tuple[str], float]]) -> None:
-        """Export the seconds since each kind's watch last matched a list."""
-        words = "Time since a list of this kind last agreed with the watch."
-        self.export(collectors.Counts("gpucloud_watch_age_seconds", words, ("kind",), ages))
-
-    def export_leadership(self, name: str, is_leader: Callable[[], bool]) -> None:
-        """Export whether this process holds the named Lease, under client-go's metric name."""
-        words = "1 while this process holds the Lease, 0 while it stands by."
-        self.export(collectors.Counts("leader_election_master_status", words, ("name",), lambda: {(name,): float(is_leader())}))
-
-    def export_orphans(
-        self,
-        counts: Callable[[], Iterable[tuple[tuple[str, str, str], int, float]]],
-        refusals: Callable[[], Iterable[tuple[str, bool]]],
-    ) -> None:
-        """Export orphans, the age of the last scan, and the accounts that refuse collection."""
-        self.registry.register(collectors.Orphans(counts, refusals))
 
     def changed(self, kind: str, before: Sequence[Condition], after: Sequence[Condition]) -> None:
         """Observe how long the conditions that a status write changes had their previous status."""
