@@ -117,7 +117,7 @@ crds: $(READY) ## print crds/*.yaml, schemas/ and the reference pages from the c
 	$(RUN)/python -m gpucloud crds --write $(CHART_CRDS)
 	$(RUN)/python -m pages
 
-chart: $(READY) ## print the chart's schema, tables and list of settings
+chart: $(READY) ## print the chart's schema, tables, list of settings and alerts of all kinds
 	$(RUN)/python -m chartfiles chart
 
 manifests: crds chart ## print deploy/manifests from the chart, by a Helm that is built once

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chartfiles import manifests, readme, schema, settings
-from chartfiles.places import MANIFESTS, README, SCHEMA, VALUES
+from chartfiles import manifests, readme, rules, schema, settings
+from chartfiles.places import MANIFESTS, README, RULES, SCHEMA, VALUES
 from chartfiles.values import read_values
 from helmcli import Helm, obtain_helm
 from printed import stale, write
@@ -26,6 +26,7 @@ def chart_files() -> dict[Path, str]:
     return {
         VALUES: text,
         SCHEMA: schema.as_text(schema.values_schema(values)),
+        RULES: rules.with_expressions(RULES.read_text(encoding="utf-8")),
         README: readme.with_tables(README.read_text(encoding="utf-8"), values),
     }
 
