@@ -26,6 +26,11 @@ def test_status_shows_all_and_ends_with_0(api, plugin):
     assert "\x1b" not in out, "no colours in a pipe"
 
 
+def test_tree_is_another_word_for_status(api, plugin):
+    api.add(a_vm_body())
+    assert plugin("tree") == plugin("status")
+
+
 def test_status_ends_with_3_when_something_is_stalled(api, plugin):
     api.add(a_vm_body("train", "Stalled", "Rejected"))
     code, out, _ = plugin("status")
