@@ -110,7 +110,7 @@ def test_findings_and_lines_of_success_are_seen():
 
 
 def test_no_text_for_people_is_out_of_sight():
-    assert unread() == [], "raise one of SHOWN in support/messages/sources.py, with a text that its source spells"
+    assert unread() == [], "raise one of SHOWN in support/messages/shown.py, with a text that its source spells"
 
 
 @pytest.mark.parametrize("text", PARTS, ids=lambda item: item.place)

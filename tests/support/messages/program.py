@@ -173,11 +173,17 @@ def call_sites() -> dict[Scope, tuple[CallSite, ...]]:
     return {meant: tuple(sites) for meant, sites in found.items()}
 
 
+def dotted(scope: Scope) -> str:
+    """The name of a function or class of a module with that of the module: ``gpucloud.cloud.errors.CloudError``."""
+    module = scope.module.place.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return f"gpucloud.{module}.{scope.node.name}"
+
+
 def ancestors(scope: Scope) -> list[str]:
-    """The names of a class and of those that it derives from, the nearest first."""
+    """The names of a class and of those that it derives from, the nearest first: dotted, but for those of other packages."""
     if not isinstance(scope.node, ast.ClassDef):
         return []
-    found = [scope.node.name]
+    found = [dotted(scope)]
     for base in scope.node.bases:
         known = defined(base.id, scope.module) if isinstance(base, ast.Name) else None
         found += ancestors(known) if known is not None else [ast.unparse(base)]

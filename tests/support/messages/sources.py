@@ -16,47 +16,15 @@ from support.messages import program
 from support.messages.kept import Kept
 from support.messages.program import ROOT
 from support.messages.reading import Frame, UnreadableError, bound, of_callers, read
+from support.messages.shown import DONE, EVENT, FINDING, PLUGIN_ERROR, SHOWN, UNSEEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.messages.program import Scope
 
-__all__ = ["ROOT", "Text", "texts", "unread"]
+__all__ = ["DONE", "EVENT", "ROOT", "UNSEEN", "Text", "texts", "unread"]
 
-# Who is given a text for people, and where it stands among the arguments: by the class, or by one that it derives from.
-SHOWN = {
-    "PluginError": 0,
-    "UsageError": 0,
-    "SettingsError": 0,
-    "ArgumentTypeError": 0,
-    "NoCluster": 0,
-    "FileNotFoundError": 0,
-    "NotDoneError": 0,
-    "ValueError": 0,
-    "ConfigError": 0,
-    "CredentialError": 0,
-    "KeyProblemError": 1,
-    "CloudError": 1,
-    "LoginError": 1,
-    "WaitError": 0,
-    "ConsoleRefusedError": 1,
-    "Unknown": 2,
-    "Dependency": 2,
-    "Account": 2,
-    "CloudInit": "words",  # by keyword
-    "Event": 1,
-    "Refusal": 1,
-    "Verdict": 1,
-    "Finding": 2,  # and the advice after it
-    "failed_check": 1,
-    "tell": 0,
-    "print": 0,
-}
-# Under which name a text is looked for, where that is another one's own.
-EVENT = "Event"  # of a change or of a call that was accepted; a "Warning Event" tells of trouble
-DONE = "done"  # a line on standard output that says what a verb of the plugin has done
-_SAME_AS = {"FileNotFoundError": "NoCluster", "Event": "Warning Event", "Refusal": "Warning Event"}
 # Modules whose every exception is for people: those of the commands, of the settings, and of the Python client.
 SPOKEN = (
     "app.py",
@@ -70,26 +38,6 @@ SPOKEN = (
     "flags.py",
     "settings.py",
 )
-# Kinds of a CloudError that the caller can mend; the others say what the cloud or the network did.
-_CALLERS = tuple(f"ErrorKind.{name}" for name in ("INVALID", "NOT_SENT", "LOGIN"))
-UNSEEN = Kept(
-    {
-        "TypeError": "a defect of the program that calls",
-        "UnservedError": "the kubernetes library then reads that kubeconfig",
-        "ConnectionError": "the library's words, framed by an UnansweredError",
-        "RefusedError": "the apiserver's own words, which ``_refusal`` of the plugin frames",
-        "LostAnswerError": "its words stand before those of lost.not_created and lost.not_changed, in a PluginError",
-        "TimeoutError": "the words of a socket, framed by an UnansweredError",
-        "httpx.PoolTimeout": "failure_words.py has the words for it",
-        "LoopEndedError": "the CloudError of a client that is closed takes its place",
-        "LoopForkedError": "the CloudError of a client of another process takes its place",
-        "_AS_HTTPX[type(error)]": "failure_words.py has the words for it",
-    }
-)
-# Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
-_CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py", "cloud/waiting.py")
-# Modules that make a refusal's message themselves; elsewhere it is the cloud's own words, which a condition quotes.
-_REFUSERS = ("engine/kinds/gpuvm/final_snapshots.py", "engine/kinds/gpuvm/publishing.py")
 # Dictionaries of texts, by module: each follows the name of a flag, a variable or a field of the settings file.
 _TABLES = {"flags.py": ("_EXPECTED", "_PATTERNS")}
 _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+| \{command\})?: ")  # what stands before a message on standard error
@@ -109,6 +57,12 @@ FROM_ELSEWHERE = Kept(
         ("engine/cloud/inventory.py", "answer.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
         ("engine/cloud/inventory.py", "listing.flaw or INCOMPLETE"): "what is wrong with a listing, quoted by a condition",
         ("engine/cloud/inventory.py", "type(error).__name__"): "a defect of the program, quoted by a condition",
+        ("engine/kinds/gpucloudaccount/reconciler.py", "str(error)"): "the apiserver's own words",
+        ("engine/kinds/request.py", "error.message"): "the cloud's own words",
+        (
+            "engine/kinds/request.py",
+            "f'the operator itself failed with {type(error).__name__}; its log says more'",
+        ): "quoted by a condition, as the cloud's own words are",
         ("engine/kinds/gpuvm/final_snapshots.py", "refusal.message"): "a Refusal, which is read where it is made",
         ("engine/kinds/gpuvm/publishing.py", "refusal.message"): "a Refusal, which is read where it is made",
         ("engine/kinds/gpuvm/unclaimed.py", "min(_others(facts), default='')"): "the name of a VM",
@@ -191,48 +145,17 @@ def _of_tables(scope: Scope) -> Iterator[Text]:
 
 
 def _family(node: ast.Call, scope: Scope) -> list[str]:
-    """The name of what is called, and of the classes that it derives from."""
+    """The name of what is called, and of the classes that it derives from: dotted if it is of the package."""
     meant = program.called(node, scope)
     if meant is not None:
-        return program.ancestors(meant) or [meant.node.name]
+        return program.ancestors(meant) or [program.dotted(meant)]
     return [ast.unparse(node.func)]
 
 
 def _shown_by(node: ast.Call, scope: Scope) -> str:
     """Who is given a text by this call; empty if it is nobody that shows it to people."""
     name = next((name for name in _family(node, scope) if name in SHOWN), "")
-    if not name:
-        return ""
-    place = scope.module.place
-    hidden = {
-        "ValueError": not place.startswith(_CHECKS_INPUT),
-        "Refusal": place not in _REFUSERS,
-        "print": not _is_failure(node, place),
-        "Verdict": not _is_failure(node, place),
-    }
-    if name == "print" and _is_done(node, place):
-        return DONE
-    if hidden.get(name, False):
-        return ""
-    if name == "Event" and not any(item.arg == "warning" for item in node.keywords):
-        return EVENT
-    if name == "CloudError" and ast.unparse(node.args[0]) in _CALLERS:
-        return "CallerError"
-    return _SAME_AS.get(name, name)
-
-
-def _is_done(node: ast.Call, place: str) -> bool:
-    """Whether a printed line tells what a verb has done. What is no text of the source is data that was asked for."""
-    spelled = bool(node.args) and isinstance(node.args[0], ast.JoinedStr | ast.Constant)
-    return place.startswith("cli/plugin/verbs/") and spelled and not node.keywords
-
-
-def _is_failure(node: ast.Call, place: str) -> bool:
-    """Whether a printed line goes to standard error, or an outcome is a failure."""
-    if ast.unparse(node.func) == "print":
-        given = {item.arg: ast.unparse(item.value) for item in node.keywords}
-        return place.startswith("cli/") and given.get("file") == "sys.stderr" and "end" not in given  # else it is a question
-    return bool(node.args) and ast.unparse(node.args[0]) == "Outcome.FAILED"
+    return SHOWN[name].looked_for(name, node, scope.module.place) if name else ""
 
 
 def _texts(node: ast.Call, name: str, scope: Scope) -> list[Text]:
@@ -258,7 +181,7 @@ def _in_a_row(words: str) -> str:
 def _given(node: ast.Call, name: str, scope: Scope) -> Iterator[tuple[ast.expr, ast.expr | None, Frame]]:
     """The text that a call is given, what to do if that is given apart, and where to read both: for each caller."""
     for frame in of_callers(Frame(scope)):
-        if "PluginError" in _family(node, scope):
+        if PLUGIN_ERROR in _family(node, scope):
             yield _apart(node, frame)
         elif name == "Finding":
             yield from _finding(node, frame)
@@ -274,7 +197,7 @@ def _apart(node: ast.Call, frame: Frame) -> tuple[ast.expr, ast.expr | None, Fra
     given = {item.arg: item.value for item in node.keywords}
     what = node.args[0] if node.args else given["what"]
     meant = program.called(node, frame.scope)
-    init = None if meant is None or meant.node.name == "PluginError" else _init(meant)
+    init = None if meant is None or program.dotted(meant) == PLUGIN_ERROR else _init(meant)
     if init is not None:
         frame = Frame(init, {name: (value, frame) for name, value in bound(node, init).items()})
         above = next(one for one in init.nodes() if isinstance(one, ast.Call) and ast.unparse(one.func) == "super().__init__")
@@ -284,7 +207,7 @@ def _apart(node: ast.Call, frame: Frame) -> tuple[ast.expr, ast.expr | None, Fra
 
 def _finding(node: ast.Call, frame: Frame) -> Iterator[tuple[ast.expr, ast.expr, Frame]]:
     """What is the case, and the advice; both may come from one function, which returns them as a pair."""
-    message, *rest = node.args[SHOWN["Finding"] :]
+    message, *rest = node.args[SHOWN[FINDING].at :]
     if not isinstance(message, ast.Starred):
         yield message, rest[0], frame
         return
@@ -302,7 +225,7 @@ def _expression(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
     if meant is not None and isinstance(meant.node, ast.ClassDef) and (made := _made(meant)) is not None:
         init, text = made
         return text, Frame(init, {name: (value, frame) for name, value in bound(node, init).items()})
-    at = next(SHOWN[name] for name in _family(node, frame.scope) if name in SHOWN)
+    at = next(SHOWN[name].at for name in _family(node, frame.scope) if name in SHOWN)
     if isinstance(at, str):
         return next(((item.value, frame) for item in node.keywords if item.arg == at), None)
     return (node.args[at], frame) if len(node.args) > at else None
