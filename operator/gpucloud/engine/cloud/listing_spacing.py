@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many objects ask for one
-RECORD_SECONDS = 0.0015  # of spacing for each record: to read one takes some 50 µs, so listings take a few percent of a core
+RECORD_SECONDS = 0.0015  # of spacing for each record: one takes some 50 µs, so listings take a few percent of a core
 LONGEST_SPACING_SECONDS = 6.0  # of a cluster of any size: by so much the status may be older than it could be
 BURST = 4  # listings that need not be spaced by their size: one VM that is created or destroyed needs no more
 
@@ -21,9 +21,9 @@ class ListingSpacing:
     _spacing: float = 0.0
     _paid_at: float = -math.inf  # when the listings so far are paid for, each with the spacing of its size
 
-    def listed(self, records: int, now: float) -> None:
-        """Count a listing that showed so many records."""
-        self._spacing = min(records * RECORD_SECONDS, LONGEST_SPACING_SECONDS)
+    def listed(self, size: int, now: float) -> None:
+        """Count a listing of this size: records that it shows, or that are looked for in it, whichever are more."""
+        self._spacing = min(size * RECORD_SECONDS, LONGEST_SPACING_SECONDS)
         self._paid_at = max(self._paid_at, now) + self._spacing
 
     def rest(self, duration: float, now: float) -> float:
