@@ -56,12 +56,19 @@ _IDLE = (
     "nearly all that it does."
 )
 _SQUARE = (
-    "While anything is pending there is a listing every two seconds, with all objects in it: as a storm of more objects lasts "
-    "longer, this part grows with the square of their number."
+    "Listings that objects ask for followed each other, with all objects in each: as a storm of more objects lasts longer, this "
+    "part grows with the square of their number. Since this run they are spaced by their size."
 )
-_THREE = "At a start each kind is listed three times: by kopf's watch, to wait for that watch, and by the first resync."
+_THREE = (
+    "At a start each kind was listed three times, by kopf's watch, to wait for it, and to see that the kind is defined, and a "
+    "fourth time where that took more than ten seconds. Since this run it is listed twice. Each object is reconciled twice: "
+    "before and after the first listing of the cloud."
+)
 _RECORD = "Creating is shown, and an order is recorded in the status before it is sent ([ADR 13](../adr/0013-order-record.md))."
-_LISTINGS = "While anything is pending there is a listing every two seconds: the longer a storm lasts, the more of them."
+_LISTINGS = (
+    "While anything is pending there is a listing every two seconds, or sooner where objects ask for one: the longer a storm "
+    "lasts, the more of them. Since this run they are spaced by their size."
+)
 
 
 @dataclass(frozen=True)
