@@ -27,3 +27,14 @@ def test_a_program_of_the_page_runs(tmp_path, program, said):
         cloud.assert_empty()
     finally:
         cloud.process.close()
+
+
+@pytest.mark.parametrize("missing", ["GPUCLOUD_URL", "GPUCLOUD_API_KEY"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_the_page_says_which_variable_is_missing(program, missing):
+    surroundings = os.environ | {"GPUCLOUD_URL": "http://127.0.0.1:1", "GPUCLOUD_API_KEY": API_KEY}
+    del surroundings[missing]
+    command = [sys.executable, "-W", "error", "-c", program]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)  # noqa: S603 - our own page
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Set {missing}: the cloud's URL and your key are read from variables.\n"
