@@ -49,7 +49,7 @@ _EVENTS = (
 )
 _MEMORY = (
     "The libraries take most of what it holds before there is any object ([sizing](../explanation/sizing.md)). The rest is the "
-    "objects, and as much again is room that a storm of creations leaves behind."
+    "objects, and as much again is free memory that a storm of creations leaves behind."
 )
 _IDLE = (
     "Into the minute fall a listing and, in some, a scan for orphans and a resync, each with all objects. They are "

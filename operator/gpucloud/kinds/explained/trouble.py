@@ -1,4 +1,4 @@
-"""Reasons that call a person: what they mean, and what to do."""
+"""Reasons that need a person: what they mean, and what to do."""
 
 from __future__ import annotations
 
