@@ -18,7 +18,7 @@ PYTEST = $(TIDY) && $(INTERRUPTED) && TMPDIR="$$t" PYTHONDONTWRITEBYTECODE= run 
 INTERRUPTED = run() { set -m; "$$@" & p=$$!; set +m; trap 'kill -INT -- "-$$p"' HUP INT TERM; \
   while wait "$$p"; code=$$?; kill -0 "$$p" 2>/dev/null; do :; done; return "$$code"; }
 
-.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench bench-page demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages lock clean
+.PHONY: help setup check test test-unit test-chart test-e2e test-packages chaos fuzz simulate planted mutants bench bench-page demo prose recordings pages crds chart manifests argocd image sbom dist plugin docs site endpoints messages metrics lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -51,6 +51,7 @@ check: $(READY) ## format, lint, types, import rules, generated files
 	$(RUN)/python -m pages --check
 	$(RUN)/python -m chartfiles chart --check
 	PYTHONPATH=tests $(RUN)/python -m support.messages --check
+	PYTHONPATH=tests $(RUN)/python -m support.metricspage --check
 
 test-unit: $(READY) ## decisions, client and simulator, without any server
 	$(PYTEST) -n 2 tests/unit tests/simulator
@@ -110,7 +111,7 @@ test-packages: $(READY) ## the wheel without extras and the plugin, built in a f
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
 	@$(RUN)/python -m demo $(if $(KEEP),--keep)
 
-pages: manifests messages endpoints ## print all files that are printed from the code
+pages: manifests messages endpoints metrics ## print all files that are printed from the code
 
 crds: $(READY) ## print crds/*.yaml, schemas/ and the reference pages from the code
 	$(RUN)/python -m gpucloud crds --write crds --schemas schemas
@@ -134,6 +135,9 @@ endpoints: $(READY) ## print docs/reference/endpoints.md from the tests
 
 messages: $(READY) ## print docs/reference/messages.md from the code and its tables of decisions
 	PYTHONPATH=tests $(RUN)/python -m support.messages
+
+metrics: $(READY) ## print the tables of docs/reference/metrics.md from the code
+	PYTHONPATH=tests $(RUN)/python -m support.metricspage
 
 docs: $(READY) ## the documentation as a site, in out/site
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build

@@ -14,13 +14,13 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
-def between(page: str, name: str, printed: str) -> str:
-    """Return a page with what stands between the marks of this name printed anew.
+def between(page: str, name: str, printed: str, *, by: str = "make crds") -> str:
+    """Return a page with what stands between the marks of this name printed again; ``by`` is the command that prints it.
 
     Raises:
         ValueError: the page has no such marks.
     """
-    begin, end = f"<!-- {name}: printed by `make crds` -->\n", f"<!-- {name}: end -->\n"
+    begin, end = f"<!-- {name}: printed by `{by}` -->\n", f"<!-- {name}: end -->\n"
     before, whole, rest = page.partition(begin)
     _, mark, after = rest.partition(end)
     if not whole or not mark:

@@ -19,6 +19,7 @@ from gpucloud.kinds.common import Order, OrderState
 from gpucloud.kinds.definitions import DEFINITIONS
 from gpucloud.kinds.gpuvm import GpuVMStatus
 from gpucloud.reconcile.ownership import record_id
+from support import metricspage
 from support.builders import an_order
 from support.enginerig import OWN, Rig
 from support.exportedmetrics import ACCOUNT, NOON, a_condition, a_status, all_metrics
@@ -251,6 +252,24 @@ def test_the_reference_names_the_labels_of_every_metric():
         for sample in family.samples
         if not sample.name.endswith(("_sum", "_bucket")) or family.type != "histogram"
     }
-    rows = re.findall(r"^\| `([a-z_<>]+)` \| ([a-z_, ]*)\|", REFERENCE.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z_<>]+)` \| \w+ \| ([a-z_, ]*)\|", REFERENCE.read_text(), re.MULTILINE)
+    assert len(rows) > 40
     told = {name.replace("<kind>", "gpuvm"): set(labels.replace(",", " ").split()) for name, labels in rows}
     assert {name: exported[name.removesuffix("_count")] for name in told} == told
+
+
+def test_the_reference_is_as_the_code_prints_it():
+    page = REFERENCE.read_text()
+    assert metricspage.printed_into(page, metricspage.metrics()) == page, "run: make metrics"
+
+
+def test_the_reference_changes_with_what_a_scrape_shows():
+    """Else a stale page would pass."""
+    shown = [item._replace(help="Another meaning.") for item in metricspage.metrics()]
+    assert metricspage.printed_into(REFERENCE.read_text(), shown).count("Another meaning.") == len(shown)
+
+
+def test_a_metric_without_a_table_is_refused():
+    stray = metricspage.Metric("stray_total", "counter", (), "Nobody shows it.")
+    with pytest.raises(ValueError, match="shows stray_total"):
+        metricspage.printed_into(REFERENCE.read_text(), [stray])

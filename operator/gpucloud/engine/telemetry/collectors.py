@@ -101,7 +101,7 @@ class Conditions:
         conditions = ((kind, (namespace, *_words(it)), it.last_transition_time) for kind, namespace, it in self._conditions())
         for kind, since in _by_kind(conditions):
             name, counts = f"operator_{kind.lower()}_status_condition", Counter(found for found, _ in since)
-            yield _family(f"{name}_count", f"Conditions of {kind} objects.", ("namespace", *labels), counts)
+            yield _family(f"{name}_count", "Conditions of the objects of this kind.", ("namespace", *labels), counts)
             words = "Age of the oldest of these conditions, since it took its status."
             ages = _oldest(((found[1:], moment) for found, moment in since), now)
             yield _family(f"{name}_current_status_seconds", words, labels, ages)

@@ -50,7 +50,9 @@ class Metrics:
             [*LISTED, "outcome"],
             registry=registry,
         )
-        self.status_writes = Counter("gpucloud_status_writes", "Status writes.", ["kind", "result"], registry=registry)
+        self.status_writes = Counter(
+            "gpucloud_status_writes", "Status writes by their result.", ["kind", "result"], registry=registry
+        )
         self.undone_writes = Counter(
             "gpucloud_status_writes_undone",
             "Status writes that had no effect, or that somebody undid.",

@@ -38,7 +38,7 @@ class ReconcileMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.total = Counter(
-            "controller_runtime_reconcile", "Reconciles, by their result.", ["controller", "result"], registry=registry
+            "controller_runtime_reconcile", "Reconciles by their result.", ["controller", "result"], registry=registry
         )
         self.errors = Counter(
             "controller_runtime_reconcile_errors", "Reconciles that ended with an exception.", ["controller"], registry=registry
