@@ -15,6 +15,7 @@ from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason
 from pages.__main__ import pages
 from pages.markdown import between
+from pages.reasons import recipes_into, troubles_into
 from printed import stale
 from support.decisions.tables import TABLES
 
@@ -108,6 +109,17 @@ def test_every_reason_that_calls_a_person_is_in_the_recipes_of_its_kind(kind, pa
     section = (ROOT / "docs" / "how-to" / f"{page}.md").read_text().split("what now?\n")[1].split("\n## ")[0]
     listed = {Reason(word) for cell in rows_of(section) for word in re.findall(r"`(\w+)`", cell)}
     assert calling_a_person(kind) - listed == set()
+
+
+@pytest.mark.parametrize("name", [*RECIPES.values(), "troubleshooting"])
+def test_a_way_out_that_was_edited_on_a_page_alone_is_printed_again(name):
+    page = (ROOT / "docs" / "how-to" / f"{name}.md").read_text()
+    edited = re.sub(r"(?m)^(\| `\w+` \| ).*( \|)$", r"\1Another way out.\2", page)
+    assert edited != page
+    printed = troubles_into(edited) if name == "troubleshooting" else recipes_into(edited, f"{name}.md")
+    of_reasons = [text.partition("reasons: printed by")[2].partition("reasons: end")[0] for text in (printed, page)]
+    assert of_reasons[0] == of_reasons[1]
+    assert "Another way out." not in of_reasons[0]
 
 
 def test_some_kind_has_each_reason_that_calls_a_person():

@@ -30,7 +30,15 @@ def pages() -> dict[Path, str]:
         "orders.md": orders.page(),
         "python-operations.md": client.page(),
     }
-    return {FOLDER / name: text for name, text in found.items()} | bench.pages()
+    return {FOLDER / name: text for name, text in found.items()} | _with_reasons() | bench.pages()
+
+
+def _with_reasons() -> dict[Path, str]:
+    """The pages for users that say in short what to do about each reason."""
+    folder = FOLDER.parent / "how-to"
+    found = {folder / name: reasons.recipes_into((folder / name).read_text(encoding="utf-8"), name) for name in reasons.RECIPES}
+    troubles = folder / "troubleshooting.md"
+    return found | {troubles: reasons.troubles_into(troubles.read_text(encoding="utf-8"))}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

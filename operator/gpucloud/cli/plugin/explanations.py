@@ -30,7 +30,7 @@ def explanations() -> Mapping[str, Explanation]:
             "reason": row.reason.value,
             "conditions": without_markdown(row.conditions),
             "meaning": without_markdown(row.meaning),
-            "whatToDo": without_markdown(row.what_to_do),
+            "whatToDo": without_markdown(row.all_to_do),
         }
         for row in EXPLAINED
     }

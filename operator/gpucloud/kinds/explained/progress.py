@@ -22,15 +22,16 @@ PROGRESS = (
     Row(
         Reason.OBSERVE_ONLY,
         "Ready Unknown + Reconciling",
-        "The operator runs with `--observe-only`; the message says what it would do now: a call, or letting a deleted"
-        " object go. No deadline counts this.",
-        "Restart it without the flag when you trust it.",
+        "The operator runs with `--observe-only`; the message says what it would do now: a call, or letting a deleted "
+        "object go. No deadline counts this.",
+        "Restart the operator without the flag when you trust it. [More](../how-to/disaster-recovery.md#look-first).",
     ),
     Row(
         Reason.CREATING,
         "Ready False + Reconciling",
         "The VM is being bought, or comes up for the first time; a VPC or snapshot is being made.",
-        "Wait.",
+        "Wait; if a VM stays so for long, look at its boot log: `kubectl gpucloud logs NAME`. "
+        "[More](../how-to/gpuvm.md#when-it-does-not-come-up).",
     ),
     Row(
         Reason.PROVISIONING,
@@ -121,18 +122,19 @@ PROGRESS = (
         Reason.SECRET_DELETING,
         "Ready True; event",
         "Somebody has deleted the account's Secret, which cannot be undone. The operator's finalizer keeps it, and "
-        "`kubectl delete secret` waits, until nothing in the cloud needs it. It still serves what exists; nothing new"
-        " is created with it.",
-        "Create another Secret with a valid credential, and name it in `spec.secretRef` of the account: the old one "
-        "is then gone within seconds. `kubectl gpucloud doctor` prints the commands. "
+        "`kubectl delete secret` waits, until nothing in the cloud needs it. It still serves what exists; nothing new is "
+        "created with it.",
+        "Create another Secret with a valid credential, and name it in `spec.secretRef` of the account: the old one is "
+        "then gone within seconds. `kubectl gpucloud doctor` prints the commands. "
         "[More](../how-to/account.md#a-secret-was-deleted-by-mistake).",
     ),
     Row(
         Reason.WAITING_FOR_CAPACITY,
         "Ready False + Reconciling",
-        "The cloud has no capacity for this configuration, or answers that it is unavailable; the GpuVM waits in "
-        "line. No deadline counts this.",
-        "Wait; or name other configurations, pools and clusters in spec.placement.alternatives.",
+        "The cloud has no capacity for this configuration, or answers that it is unavailable; the GpuVM waits in line. No "
+        "deadline counts this.",
+        "Wait; or name other configurations, pools and clusters in `spec.placement.alternatives`. "
+        "[More](../how-to/alternatives.md).",
     ),
     Row(
         Reason.SSH_KEYS_NOT_FOUND,
@@ -146,7 +148,7 @@ PROGRESS = (
         Reason.NAMESPACE_TERMINATING,
         "Ready False + Reconciling",
         "The namespace is being deleted: nothing is created in it.",
-        "Nothing.",
+        "Nothing; if the namespace stays, find out why [a deletion hangs](../how-to/account.md#a-deletion-hangs).",
     ),
     Row(
         Reason.RATE_LIMITED,
@@ -163,24 +165,26 @@ PROGRESS = (
     Row(
         Reason.ACCOUNT_NOT_READY,
         "Ready False, or Unknown once it was seen + Reconciling",
-        "The GpuCloudAccount in use is not Ready, its Secret is being deleted or gone, or there is no account of the "
-        "name in `spec.accountRef`. Ready Unknown: the status was lost, and the VM or snapshot is looked for with the"
-        " operator's own account, for five minutes at most while that account answers.",
-        "Look at that account, or create it; where its Secret is being deleted, name another one in `spec.secretRef` "
-        "of the account. This object then goes on by itself.",
+        "The GpuCloudAccount in use is not Ready, its Secret is being deleted or gone, or there is no account of the name "
+        "in `spec.accountRef`. Ready Unknown: the status was lost, and the VM or snapshot is looked for with the "
+        "operator's own account, for five minutes at most while that account answers.",
+        "Look at that account, or create it; where its Secret is being deleted, name another one in `spec.secretRef` of "
+        "the account. This object then goes on by itself. [More](../how-to/account.md#it-is-not-ready-what-now).",
     ),
     Row(
         Reason.API_UNAVAILABLE,
         "Ready Unknown or False + Reconciling",
-        "The cloud does not answer, answers wrongly, or lists too slowly to order anything safely. The last known "
-        "state stays in status.",
-        "Look at the operator's log and at the cloud's own status.",
+        "The cloud does not answer, answers wrongly, or lists too slowly to order anything safely. The last known state "
+        "stays in status.",
+        "Wait; if it stays, look at the operator's log and the cloud's own status, and whether URL, proxy and authority "
+        "are right. [More](../how-to/alerts.md#gpucloudcloudblind).",
     ),
     Row(
         Reason.IMPLAUSIBLE_LISTING,
         "Ready Unknown + Reconciling",
-        "This VM, VPC, snapshot or host and many others vanished from a listing at once, which looks like an error of"
-        " the cloud.",
-        "If it is really gone, type the command in the message, which sets `gpucloud.dev/accept-absence`.",
+        "This VM, VPC, snapshot or host and many others vanished from a listing at once, which looks like an error of the "
+        "cloud.",
+        "If it is really gone, type the command in the message, which sets `gpucloud.dev/accept-absence`. "
+        "[More](../how-to/disaster-recovery.md).",
     ),
 )
