@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpucloud.kinds.explained import EXPLAINED
@@ -11,7 +12,7 @@ from gpucloud.kinds.meta import Reason
 from pages.markdown import between, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gpucloud.kinds.explained import Row
 
@@ -94,6 +95,7 @@ _UNDER_WAY = (
     Reason.REPROVISIONING,
     Reason.DELETING,
 )
+_ANCHOR, _ANCHORS = "it-is-stalled-what-now", {"account.md": "it-is-not-ready-what-now"}
 _MORE = re.compile(r" \[More\]\([^)]*\)\.$")
 _NEXT = re.compile(r"(?<=\.) (?=[A-Z\[`])")
 
@@ -109,23 +111,36 @@ def printed_into(page: str) -> str:
 def recipes_into(page: str, name: str) -> str:
     """Return a kind's page of recipes with its table of reasons printed again."""
     kind, reasons = RECIPES[name]
-    return between(page, "reasons", _of_rows((row for row in EXPLAINED if row.reason in reasons), kind))
+    return between(page, "reasons", _of_rows((row for row in EXPLAINED if row.reason in reasons), partial(_about, kind)))
 
 
 def troubles_into(page: str) -> str:
     """Return troubleshooting.md with its table of reasons printed again."""
-    found = (row for row in EXPLAINED if row.conditions.startswith("Ready") and row.reason not in _UNDER_WAY)
-    return between(page, "reasons", _of_rows(row for row in found if not row.conditions.startswith("Ready True")))
+    found = [row for row in EXPLAINED if row.conditions.startswith("Ready") and row.reason not in _UNDER_WAY]
+    return between(page, "reasons", _of_rows((row for row in found if not row.conditions.startswith("Ready True")), _recipes))
 
 
-def _of_rows(rows: Iterable[Row], kind: str = "") -> str:
+def _of_rows(rows: Iterable[Row], words_of: Callable[[Row], str]) -> str:
     """A table for a page in docs/how-to. Reasons with the same way out share a row."""
     shown: dict[str, list[str]] = {}
     for row in rows:
-        own = row.of_kind.get(kind, "")
-        words = own[:1].upper() + own[1:] or _in_short(row.what_to_do)
-        shown.setdefault(words.replace("](../how-to/", "]("), []).append(f"`{row.reason}`")
+        shown.setdefault(words_of(row).replace("](../how-to/", "]("), []).append(f"`{row.reason}`")
     return table(("Reason", "Do this"), ((", ".join(reasons), words) for words, reasons in shown.items()))
+
+
+def _about(kind: str, row: Row) -> str:
+    own = row.of_kind.get(kind, "")
+    return own[:1].upper() + own[1:] or _in_short(row.what_to_do)
+
+
+def _recipes(row: Row) -> str:
+    """Links to the recipes of the kinds that may be Stalled with this reason; what to do, if none may."""
+    if "Stalled" not in row.conditions:
+        return _in_short(row.what_to_do)
+    links = [
+        f"[{kind}]({name}#{_ANCHORS.get(name, _ANCHOR)})" for name, (kind, reasons) in RECIPES.items() if row.reason in reasons
+    ]
+    return f"Look at the recipes of {', '.join(links)}."
 
 
 def _in_short(text: str) -> str:
