@@ -22,7 +22,7 @@ NOT_RUN = {
     "fragment": 8,  # no manifest, and no command
     "network": 2,  # nothing answers there
     "pods": 2,  # needs a node
-    "registry": 2,  # nothing is published
+    "registry": 1,  # nothing is published
     "synopsis": 2,  # flags alone
     "tool": 1,  # a program that is not here
 }
