@@ -26,3 +26,16 @@ def stale(files: Mapping[Path, str]) -> list[str]:
         for path, text in files.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
+
+
+def between_marks(text: str, begin: str, end: str, printed: str) -> str:
+    """Return a text with what stands between these two lines printed again.
+
+    Raises:
+        ValueError: the text lacks one of them.
+    """
+    before, whole, rest = text.partition(begin)
+    _, mark, after = rest.partition(end)
+    if not whole or not mark:
+        raise ValueError(f"there are no marks {begin.strip()} and {end.strip()}")
+    return f"{before}{begin}{printed}{end}{after}"

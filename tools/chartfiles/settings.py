@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.flags import FLAGS
 from gpucloud.settings import Settings
+from printed import between_marks
 
 if TYPE_CHECKING:
     from gpucloud.flags import Flag
@@ -22,7 +22,6 @@ GIVEN_BY = {
 }
 RULES = ("type", "items", "enum", "pattern", "minimum", "exclusiveMinimum", "maximum")  # of a JSON schema, kept in this order
 FIRST_PORT = {"minimum": 1}  # in a pod no port is left to the system: others must find it
-_LIST = re.compile(r"(?<=# settings: begin\n).*?(?=# settings: end\n)", re.DOTALL)
 
 
 def value_name(setting: str) -> str:
@@ -44,9 +43,9 @@ def schema() -> dict[str, Any]:
 
 
 def with_list(text: str) -> str:
-    """Return values.yaml with the list of settings between its marks printed anew."""
+    """Return values.yaml with the list of settings between its marks printed again."""
     lines = [f"#   {value_name(item.name)}: {shown(item.default)}  # {item.help}" for item in settings_of_values()]
-    return _LIST.sub(lambda _: "".join(f"{line}\n" for line in lines), text)
+    return between_marks(text, "# settings: begin\n", "# settings: end\n", "".join(f"{line}\n" for line in lines))
 
 
 def shown(default: Any) -> str:
