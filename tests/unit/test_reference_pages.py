@@ -109,6 +109,8 @@ def test_every_reason_that_calls_a_person_is_in_the_recipes_of_its_kind(kind, pa
     section = (ROOT / "docs" / "how-to" / f"{page}.md").read_text().split("what now?\n")[1].split("\n## ")[0]
     listed = {Reason(word) for cell in rows_of(section) for word in re.findall(r"`(\w+)`", cell)}
     assert calling_a_person(kind) - listed == set()
+    borne = {row.reason for row in TABLES[kind].rows.values()} | ELSEWHERE.get(kind, set())
+    assert listed - borne == set(), "no object of this kind bears them"
 
 
 @pytest.mark.parametrize("name", [*RECIPES.values(), "troubleshooting"])

@@ -29,9 +29,8 @@ _OF_ANY = (
     Reason.TENANT_MISMATCH,
     Reason.ENDPOINT_MISMATCH,
     Reason.NOT_FOUND,
-    Reason.MISMATCH,
 )
-_OF_AN_ORDER = (*_OF_ANY, Reason.ORDER_OVERDUE, Reason.DELETION_BLOCKED)
+_OF_AN_ORDER = (*_OF_ANY, Reason.MISMATCH, Reason.ORDER_OVERDUE, Reason.DELETION_BLOCKED)
 # What the page of recipes of a kind says of reasons: those that an object of the kind may be Stalled with, at least.
 RECIPES: dict[str, tuple[str, tuple[Reason, ...]]] = {
     "gpuvm.md": (
