@@ -26,11 +26,12 @@ needs_compiler = pytest.mark.skipif(
         ("The operator releases the finalizer.", []),
         ("The finaliser is releesed.", ["'finaliser'", "'releesed'"]),
         ("`releesed` is code, and so is virtualMachineId.", []),
+        ("<code>releesed &#124; virtualMachineId</code> is code of a printed table.", []),
         ("The object is let go.", ["is released"]),
         (f"The {LONG}.", ["more than 45 words"]),
         ("The the VM is Ready.", ["is repeated"]),
     ],
-    ids=["plain", "misspelt", "code", "a wording of ours", "a long sentence", "a word twice"],
+    ids=["plain", "misspelt", "code", "code with a bar", "a wording of ours", "a long sentence", "a word twice"],
 )
 def test_a_page_is_checked_for_spelling_wording_and_length(tmp_path, text, found):
     page = tmp_path / "page.md"
