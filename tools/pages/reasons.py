@@ -83,6 +83,9 @@ RECIPES: dict[str, tuple[str, tuple[Reason, ...]]] = {
         ),
     ),
 }
+# Their way out is on the account's page: the other pages point there.
+_OF_THE_ACCOUNT = (Reason.CREDENTIALS_REFUSED, Reason.TENANT_MISMATCH, Reason.ENDPOINT_MISMATCH)
+_THE_ACCOUNT = "Look at [the account](account.md#it-is-not-ready-what-now)."
 # While these stand, what was asked for is under way: nobody needs to look anything up.
 _UNDER_WAY = (
     Reason.PROVISIONING,
@@ -128,6 +131,8 @@ def _of_rows(rows: Iterable[Row], words_of: Callable[[Row], str]) -> str:
 
 
 def _about(kind: str, row: Row) -> str:
+    if row.reason in _OF_THE_ACCOUNT and kind != "GpuCloudAccount":
+        return _THE_ACCOUNT
     own = row.of_kind.get(kind, "")
     return own[:1].upper() + own[1:] or _in_short(row.what_to_do)
 
@@ -136,6 +141,8 @@ def _recipes(row: Row) -> str:
     """Links to the recipes of the kinds that may be Stalled with this reason; what to do, if none may."""
     if "Stalled" not in row.conditions:
         return _in_short(row.what_to_do)
+    if row.reason in _OF_THE_ACCOUNT:
+        return _THE_ACCOUNT
     links = [
         f"[{kind}]({name}#{_ANCHORS.get(name, _ANCHOR)})" for name, (kind, reasons) in RECIPES.items() if row.reason in reasons
     ]

@@ -9,12 +9,12 @@ TROUBLE = (
     Row(
         Reason.INVALID_SPEC,
         "Ready False, or Unknown once it was seen + Stalled",
-        "The spec was stored under another version of the CRD and cannot be read; or the cloud refuses to list where "
-        "the object would be (an unknown cluster); or the spec names another cluster, name or VPC than the one that "
-        "was ordered. Or a cluster in spec.placement.alternatives does not exist.",
-        "Correct the fields that the message names, or set them back; to change an immutable field, delete the object"
-        " and create it again, which destroys what was made for it, unless `spec.deletion.policy` is `Retain`. If the "
-        "cloud only fails to list the cluster for a while, wait, or ask its support: do not delete the object.",
+        "The spec was stored under another version of the CRD and cannot be read; or the cloud refuses to list where the "
+        "object would be (an unknown cluster); or the spec names another cluster, name or VPC than the one that was "
+        "ordered. Or a cluster in spec.placement.alternatives does not exist.",
+        "Correct the fields that the message names, or set them back; for an immutable one delete the object, which "
+        "destroys what was made for it unless `spec.deletion.policy` is `Retain`, and create it again. If the cloud only "
+        "fails to list the cluster for a while, wait, or ask its support: do not delete the object.",
     ),
     Row(
         Reason.INVALID_SSH_KEYS,
