@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chartfiles.settings import settings_of_values, value_name
+from chartfiles.settings import settings_of_values
 from gpucloud import flags
 from gpucloud.settings import SettingsError
 from support.chart import SIMULATED, merged
@@ -144,7 +144,7 @@ def test_a_contradiction_is_refused_with_what_to_do(chart, values, says, why):
 @pytest.mark.parametrize(("given", "says", "flag", "why"), CONTRARY, ids=[row[3] for row in CONTRARY])
 def test_what_the_operator_refuses_at_its_start_the_chart_refuses_first(chart, given, says, flag, why):
     assert says in chart.refused({"settings": given}), why
-    told = {item.name: str(given[value_name(item.name)]) for item in settings_of_values() if value_name(item.name) in given}
+    told = {item.name: str(given[item.field]) for item in settings_of_values() if item.field in given}
     with pytest.raises(SettingsError, match=flag):
         flags.load({"endpoint": ["default=https://cloud.example"], **told}, {})
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chartfiles.places import SCHEMA
-from chartfiles.settings import GIVEN_BY, settings_of_values, value_name
+from chartfiles.settings import GIVEN_BY, settings_of_values
 from gpucloud import flags
 from support.chart import MINIMAL, NAME, SIMULATED
 
@@ -115,7 +115,7 @@ def as_read(rendered, **files):
 def test_every_setting_can_be_given_and_arrives(chart, item):
     value = a_value_of(item)
     more = {"orphanScanSeconds": 60} if item.name == "collect_orphans" else {}
-    read = as_read(chart.render({"settings": {value_name(item.name): value, **more}}))
+    read = as_read(chart.render({"settings": {item.field: value, **more}}))
     assert getattr(read, item.name) == (tuple(value) if isinstance(value, list) else value)
 
 
@@ -123,7 +123,7 @@ def test_every_setting_can_be_given_and_arrives(chart, item):
 def test_no_setting_is_out_of_reach(item):
     schema = json.loads(SCHEMA.read_text())["properties"]
     if item.name not in GIVEN_BY:
-        assert value_name(item.name) in schema["settings"]["properties"]
+        assert item.field in schema["settings"]["properties"]
     elif " " not in GIVEN_BY[item.name]:
         for part in GIVEN_BY[item.name].split("."):
             schema = schema[part].get("properties", {})
@@ -148,7 +148,7 @@ def test_a_value_is_written_as_the_operator_reads_it(chart, given, variable, exp
 @pytest.mark.parametrize(("given", "why"), ALLOWED, ids=[row[1] for row in ALLOWED])
 def test_what_the_chart_allows_the_operator_takes(chart, given, why):
     read = as_read(chart.render({"settings": given}))
-    taken = {value_name(item.name): getattr(read, item.name) for item in settings_of_values()}
+    taken = {item.field: getattr(read, item.name) for item in settings_of_values()}
     assert given.items() <= taken.items(), why
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from chartfiles.settings import settings_of_values, shown, value_name
+from chartfiles.settings import settings_of_values, shown
 from pages.markdown import between, table
 
 if TYPE_CHECKING:
@@ -30,5 +30,5 @@ def _values(values: dict[str, Value]) -> str:
 
 
 def _settings() -> str:
-    rows = ((f"`settings.{value_name(item.name)}`", f"`{shown(item.default)}`", item.help) for item in settings_of_values())
+    rows = ((f"`settings.{item.field}`", f"`{shown(item.default)}`", item.help) for item in settings_of_values())
     return table(("Value", "The operator's default", "Meaning"), rows)

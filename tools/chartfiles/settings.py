@@ -24,12 +24,6 @@ RULES = ("type", "items", "enum", "pattern", "minimum", "exclusiveMinimum", "max
 FIRST_PORT = {"minimum": 1}  # in a pod no port is left to the system: others must find it
 
 
-def value_name(setting: str) -> str:
-    """Return the name of a setting among the values: ``poll_pending_seconds`` is ``pollPendingSeconds``."""
-    first, *others = setting.split("_")
-    return first + "".join(word.capitalize() for word in others)
-
-
 def settings_of_values() -> list[Flag]:
     """Return the settings that stand under ``settings`` in the values."""
     return [item for item in FLAGS.values() if item.name not in GIVEN_BY]
@@ -38,13 +32,13 @@ def settings_of_values() -> list[Flag]:
 def schema() -> dict[str, Any]:
     """Return the schema of ``settings``: closed, so that a misspelt name is refused before anything is installed."""
     rules = Settings.model_json_schema()["properties"]
-    properties = {value_name(item.name): _schema_of(item, rules[item.name]) for item in settings_of_values()}
+    properties = {item.field: _schema_of(item, rules[item.name]) for item in settings_of_values()}
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
 def with_list(text: str) -> str:
     """Return values.yaml with the list of settings between its marks printed again."""
-    lines = [f"#   {value_name(item.name)}: {shown(item.default)}  # {item.help}" for item in settings_of_values()]
+    lines = [f"#   {item.field}: {shown(item.default)}  # {item.help}" for item in settings_of_values()]
     return between_marks(text, "# settings: begin\n", "# settings: end\n", "".join(f"{line}\n" for line in lines))
 
 
