@@ -56,8 +56,8 @@ _IDLE = (
     "nearly all that it does."
 )
 _SQUARE = (
-    "Listings that objects ask for followed each other, with all objects in each: as a storm of more objects lasts longer, this "
-    "part grows with the square of their number. Since this run they are spaced by their size."
+    "Listings that objects ask for followed each other, with all objects in each: as a storm of more objects lasts longer, "
+    "this part grows with the square of their number. Since this run they are spaced by their size."
 )
 _THREE = (
     "At a start each kind was listed three times, by kopf's watch, to wait for it, and to see that the kind is defined, and a "
