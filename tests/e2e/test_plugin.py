@@ -135,7 +135,7 @@ def test_what_is_wrong_is_told_whole_and_with_who_waits(here, plugin, sim, opera
     reach(here, "gpusnapshot", "before", "False/DependencyNotReady")
     whole = condition(reach(here, "gpuvm", "train", "False/Rejected"), "Ready")["message"]
     assert whole.endswith(f": kubectl gpucloud retry gvm/train --namespace={here.namespace}")
-    assert f"create it again, corrected: kubectl delete gvm/train --namespace={here.namespace} -- The same" in whole
+    assert f"create it again, corrected: kubectl delete gvm/train --namespace={here.namespace}; The same" in whole
     done = plugin("wait", "gvm/train", "--timeout", "1h")
     assert done.returncode == 3
     assert whole in done.stdout

@@ -46,7 +46,7 @@ def test_a_condition_is_short_enough_to_be_read(message):
 
 
 DELETIONS = [item for item in CONDITIONS if item.reason in {"DeletionBlocked", "DeletionHeld"}]
-KEPT_BY = re.compile(r"spec\.deletion\.policy: Retain: kubectl gpucloud retain \w+/\w+ --namespace=\w+(?: -- |$)")
+KEPT_BY = re.compile(r"spec\.deletion\.policy: Retain: kubectl gpucloud retain \w+/\w+ --namespace=\w+(?:; |$)")
 
 
 @pytest.mark.parametrize("message", DELETIONS, ids=lambda item: f"{item.kind} {item.reason}")
@@ -226,8 +226,8 @@ def test_all_that_messages_name_exists():
 
 
 def test_the_judge_counts_a_messages_own_words():
-    text = "VM 'a-name' failed (the cloud's own words). To keep it: kubectl annotate gpuvm a --overwrite x=y -- or not."
-    assert judge.own_words(text) == "VM '' failed ''. To keep it: or not."
+    text = "VM 'a-name' failed (the cloud's own words). To keep it: kubectl annotate gpuvm a --overwrite x=y; Or not."
+    assert judge.own_words(text) == "VM '' failed ''. To keep it: Or not."
     assert judge.own_words("The VM stays. The GpuSnapshot says: NotFound: it is not there.") == "The VM stays. "
     assert judge.own_words("Not Ready after 9 s (spec.x); the operator keeps trying. Last: The VM is being created.") == (
         "The VM is being created."

@@ -109,7 +109,7 @@ FILLED_IN = [
     ("len(names)", "{number}"),
     ("', '.join(names)", "{names}"),
     ("', '.join(str(one.key) for one in found)", "{names}"),
-    ("' -- '.join(map(str, commands))", "{commands}"),
+    ("'; '.join(map(str, commands))", "{commands}"),
     ("shlex.quote(who or 'USER')", "{who}"),
     ("question(near)", "{question}"),
 ]

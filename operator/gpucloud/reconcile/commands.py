@@ -11,10 +11,16 @@ KUBECTL = (
     *("annotate", "apply", "auth", "config", "create", "delete", "describe", "edit", "explain", "get", "label", "logs"),
     *("patch", "wait"),
 )
-# One to paste stands behind a colon, up to the end of the text or to " -- ", which counts only outside its quotes; the name of
-# one of ours may stand within a sentence. What stands in quotes is a name or somebody else's words, and no command, whatever
-# it says: up to the quote that ends it, which no backslash of ``repr`` stands before; or up to the end of one that was cut.
-_ALONE = r"""(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?! --(?: |$))[^'"])*(?= --(?: |$)|$)"""
+# What parts a command from the sentence after it, which begins with a capital letter. Where a message is one line without
+# backquotes, as in `kubectl describe`, a reader sees by it where the command ends. A shell ends the command there, too, and
+# knows no command "To" or "Or" (but `if` and `until`). A full stop would be a part of the last argument, "--" would make
+# arguments of the sentence, and behind a line break `kubectl get -o wide` shows nothing more.
+AFTER_COMMAND = "; "
+# One to paste stands behind a colon, up to the end of the text or to what parts it from a sentence, which counts only outside
+# its quotes; the name of one of ours may stand within a sentence. What stands in quotes is a name or somebody else's words, and
+# no command, whatever it says: up to the quote that ends it, which no backslash of ``repr`` stands before; or up to the end of
+# one that was cut.
+_ALONE = r"""(?:(?<=: )|^)kubectl [a-z](?:'[^']*'|"[^"]*"|(?!;(?: |$))[^'"])*(?=;(?: |$)|$)"""
 IN_MESSAGE = re.compile(
     r"""(?<!\w)(?:"(?:[^"\\]|\\.)*(?:"(?!\w)|\\?\Z)|'(?:[^'\\]|\\.)*(?:'(?!\w)|\\?\Z))|"""
     rf"""(?P<alone>{_ALONE})|(?P<within>(?<![\w-])kubectl gpucloud [a-z]+(?![\w-]))""",
@@ -44,5 +50,5 @@ def has_command(message: str) -> bool:
 
 
 def ends_in_command(message: str) -> bool:
-    """Whether a command to paste ends a message, so that nothing may follow it but " -- "."""
+    """Whether a command to paste ends a message, so that nothing may follow it but ``AFTER_COMMAND``."""
     return any(found["alone"] and found.end() == len(message) for found in IN_MESSAGE.finditer(message))

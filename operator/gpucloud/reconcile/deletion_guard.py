@@ -151,7 +151,7 @@ def message(held: Hold, namespace: str, name: str) -> str:
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
     return (
         f"{why} {held.trouble}{' ' if held.trouble else ''}"
-        f"To keep it (billed), {retain_command('GpuVM', namespace, name)} -- To destroy it: "
-        f"{said.format(f'gpuvm {name} --namespace={namespace}')} -- or all in the namespace: "
+        f"To keep it (billed), {retain_command('GpuVM', namespace, name)}; To destroy it: "
+        f"{said.format(f'gpuvm {name} --namespace={namespace}')}; Or all in the namespace: "
         f"{said.format(f'namespace {namespace}')}"
     )

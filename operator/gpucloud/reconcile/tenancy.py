@@ -151,5 +151,5 @@ def _nothing_shown(tenancy: str, account: AccountFacts, accepted: AcceptedAbsenc
     early = f" {accepted.too_early}" if accepted.too_early else ""
     return (
         f"The {credential.described(account.name)} has shown nothing of this object's tenant {tenancy!r}, so its listings "
-        f"prove nothing.{early} If the resource is gone: {way_out} -- until then nothing is created or destroyed."
+        f"prove nothing.{early} If the resource is gone: {way_out}; Until then nothing is created or destroyed."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.commands import ends_in_command
+from gpucloud.reconcile.commands import AFTER_COMMAND, ends_in_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ def bracketed(words: str) -> str:
 
 def followed(words: str, more: str) -> str:
     """Return both in a row; a command that ends the first is parted from the second, so that it can be pasted."""
-    return f"{words} -- {more}" if words and ends_in_command(words) else f"{words} {more}".strip()
+    return f"{words}{AFTER_COMMAND}{more}" if words and ends_in_command(words) else f"{words} {more}".strip()
 
 
 def sentence(words: str) -> str:

@@ -149,7 +149,7 @@ HOLDING = {
 }
 
 KEPT = (
-    "To keep what exists, first: kubectl gpucloud retain gpuvm/train --namespace=team -- A new account adopts it: "
+    "To keep what exists, first: kubectl gpucloud retain gpuvm/train --namespace=team; A new account adopts it: "
     "docs/how-to/adopt.md."
 )
 DELETION = {
@@ -197,12 +197,12 @@ DELETION = {
             "kubectl get gpucloud --namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
         ),
     ),
-    "used, and without its Secret: two commands, and the words between them begin behind --": a_row(
+    "used, and without its Secret: two commands, and the words between them begin behind a semicolon": a_row(
         "both stood on one line that could not be pasted",
         {"meta": GOING, "users": (VM,), "users_to_delete": ("gpuvm/train",), "secret": None},
         Reason.DELETION_BLOCKED,
         says=(
-            "Delete it: kubectl delete gpuvm/train --namespace=team -- Waiting for Secret",
+            "Delete it: kubectl delete gpuvm/train --namespace=team; Waiting for Secret",
             "Create it: kubectl create secret generic",
         ),
     ),

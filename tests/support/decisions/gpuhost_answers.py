@@ -141,7 +141,7 @@ ROWS = {
     "an account's key that the cloud refuses: each command can be pasted": refused(
         "which Secret is to be updated is known",
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.UNAUTHORIZED), "account": LAB},
-        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_KEY} -- Ask again: kubectl annotate"),
+        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_KEY}; Ask again: kubectl annotate"),
     ),
     "a host that the cloud does not find does not ask for another object": refused(
         "a listing shows the host",
@@ -151,7 +151,7 @@ ROWS = {
     "an account's login that the cloud refuses": refused(
         "the command asks for what the Secret holds",
         ANNOUNCED | OWN | {"history": called(kind=ErrorKind.LOGIN), "account": LAB_LOGIN},
-        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_LOGIN} -- Ask again: kubectl annotate"),
+        ("Update Secret 'lab-key' in place (do not delete it); ", f"{NEW_LOGIN}; Ask again: kubectl annotate"),
     ),
     "refused, and the annotation is gone": Row(
         "the person has read it", {"status": operating(outcome=HostOutcome.REFUSED)}, Reason.RUNNING, "True", None

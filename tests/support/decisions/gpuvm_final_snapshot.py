@@ -163,7 +163,7 @@ ROWS = {
     ),
     "a GpuSnapshot of somebody else takes no final snapshot": blocked(
         "its snapshot may be of any time",
-        f"first: kubectl gpucloud retain gsnap/{TAKER} --namespace=team -- ",
+        f"first: kubectl gpucloud retain gsnap/{TAKER} --namespace=team; ",
         final=final(made_for_vm=False),
         snapshots=READY,
     ),
@@ -243,7 +243,7 @@ ROWS = {
     ),
     "a snapshot that a refused login does not take holds the VM": blocked(
         "the Secret to update is known",
-        f"Update Secret 'lab-key' in place (do not delete it): {NEW_LOGIN} -- To destroy",
+        f"Update Secret 'lab-key' in place (do not delete it): {NEW_LOGIN}; To destroy",
         history=did(TAKE, 5, ErrorKind.LOGIN),
         account=LAB_LOGIN,
         **asked(1, announced=1),

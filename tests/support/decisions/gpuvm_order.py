@@ -317,7 +317,7 @@ ROWS = {
         progress="Stalled",
         says=(
             "refused this order",
-            "corrected: kubectl delete gvm/train --namespace=team -- The same order",
+            "corrected: kubectl delete gvm/train --namespace=team; The same order",
             "fails again unless the cloud",
             "kubectl gpucloud retry gvm/train --namespace=team",
         ),
@@ -335,13 +335,13 @@ ROWS = {
             "keys": SSHKeys(
                 trouble=KeyTrouble.MISSING,
                 detail="Waiting for Secret 'keys' in namespace 'team': there is none. Create it: kubectl create secret generic "
-                "keys --namespace=team --from-file=id=FILE --",
+                "keys --namespace=team --from-file=id=FILE;",
                 may_be_misnamed=True,
             )
         },
         Reason.SSH_KEYS_NOT_FOUND,
         says=(
-            "keys --namespace=team --from-file=id=FILE -- The VM is created as soon as keys are read.",
+            "keys --namespace=team --from-file=id=FILE; The VM is created as soon as keys are read.",
             "If spec.sshKeysFrom is wrong, delete this object and create it again with the right name.",
         ),
     ),

@@ -57,7 +57,7 @@ _APISERVER = re.compile(r"The apiserver says: .*$")
 SENTENCES = {"question": "Did you mean ", "early": ", but this began later."}
 _SENTENCE = re.compile(rf"\{{({'|'.join(SENTENCES)})\}}")
 _OTHERS = re.compile(r"\{(error|what|\w*words|message|failures?|why|troubles?|_?reason)\}\.?$")
-_COMMAND = re.compile(rf"(?:{IN_MESSAGE.pattern})(?: -- )?", IN_MESSAGE.flags)
+_COMMAND = re.compile(rf"(?:{IN_MESSAGE.pattern})(?:; )?", IN_MESSAGE.flags)
 _QUOTED = re.compile(r"(?<![\w}])'[^']*'|\([^()]*own words\)|[\w ']*own words")
 # A message that quotes another one, which is judged by itself.
 _ANOTHER = re.compile(r"^Not Ready after .* Last: |\(\w+: .*\)$|The GpuSnapshot says: .*$")

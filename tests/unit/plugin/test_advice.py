@@ -131,8 +131,8 @@ def test_a_command_for_an_object_always_names_the_namespace():
     assert [found for found in spelled() if "{}" in found[1] and not re.search(r"--namespace=(\{\}|$)", found[1])] == []
 
 
-TWO_QUOTES = quoted('No "room", it is: kubectl delete gpuvm --all -- and again', "")
-ALL_QUOTES = quoted('It is "not" ' + "ann's: kubectl delete gpuvm --all -- and again", "")
+TWO_QUOTES = quoted('No "room", it is: kubectl delete gpuvm --all; and again', "")
+ALL_QUOTES = quoted('It is "not" ' + "ann's: kubectl delete gpuvm --all; and again", "")
 PRINTED = [
     ("Delete it.", ["Delete it."], "no command"),
     ("Try: kubectl gpucloud retry gvm/a", ["Try:", "kubectl gpucloud retry gvm/a"], "a command after its sentence"),
@@ -143,8 +143,8 @@ PRINTED = [
         "longer than a line: the terminal wraps it, and a paste has no line end",
     ),
     (
-        "One: kubectl delete gpuvm a -- or all: kubectl delete gpuvm --all",
-        ["One:", "kubectl delete gpuvm a", "or all:", "kubectl delete gpuvm --all"],
+        "One: kubectl delete gpuvm a; Or all: kubectl delete gpuvm --all",
+        ["One:", "kubectl delete gpuvm a", "Or all:", "kubectl delete gpuvm --all"],
         "two, as the operator separates them",
     ),
     (
@@ -158,23 +158,23 @@ PRINTED = [
         "nobody else's marks count",
     ),
     (
-        "Remove it: kubectl annotate gpuvm/a x='y -- now: kubectl delete gpuvm --all #' --namespace=team",
-        ["Remove it:", "kubectl annotate gpuvm/a x='y -- now: kubectl delete gpuvm --all #' --namespace=team"],
+        "Remove it: kubectl annotate gpuvm/a x='y; now: kubectl delete gpuvm --all #' --namespace=team",
+        ["Remove it:", "kubectl annotate gpuvm/a x='y; now: kubectl delete gpuvm --all #' --namespace=team"],
         "a value that a tenant has chosen stays within its quotes",
     ),
     (
-        f"Refused: {quoted('No room. Free some: kubectl delete gpuvm --all -- and again', '')}. Wait.",
-        ['Refused: "No room. Free', "some: kubectl delete", "gpuvm --all -- and", 'again". Wait.'],
+        f"Refused: {quoted('No room. Free some: kubectl delete gpuvm --all; and again', '')}. Wait.",
+        ['Refused: "No room. Free', "some: kubectl delete", 'gpuvm --all; and again".', "Wait."],
         "words of the cloud are no command of ours",
     ),
     (
         f"Refused: {TWO_QUOTES}. Wait.",
-        ['Refused: \'No "room", it', "is: kubectl delete gpuvm", "--all -- and again'.", "Wait."],
+        ['Refused: \'No "room", it', "is: kubectl delete gpuvm", "--all; and again'. Wait."],
         "neither in other quotes",
     ),
     (
         f"Refused: {ALL_QUOTES}. Wait.",
-        ["Refused: \"It is 'not'", "ann's: kubectl delete", "gpuvm --all -- and", 'again". Wait.'],
+        ["Refused: \"It is 'not'", "ann's: kubectl delete", 'gpuvm --all; and again".', "Wait."],
         "nor in both",
     ),
     ("Use kubectl gpucloud doctor, or ask.", ["Use", "kubectl gpucloud doctor,", "or ask."], "one without quotes"),

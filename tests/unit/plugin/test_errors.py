@@ -14,8 +14,8 @@ SHOWN = [
     ("Leave one out.", ["Leave one out."], "a sentence"),
     (f"See: {CAN_I}", ["See:", "kubectl auth --context=c can-i get gpuvms --namespace=team"], "a command, with the options"),
     (
-        f"See: {CAN_I} -- or ask.",
-        ["See:", "kubectl auth --context=c can-i get gpuvms --namespace=team", "or ask."],
+        f"See: {CAN_I}; Or ask.",
+        ["See:", "kubectl auth --context=c can-i get gpuvms --namespace=team", "Or ask."],
         "a sentence after a command",
     ),
     (f"See '{CAN_I}'.", ["See 'kubectl auth --context=c can-i get gpuvms --namespace=team'."], "a command within a sentence"),

@@ -74,7 +74,7 @@ def test_each_command_of_an_explanation_has_a_line_of_its_own_and_nothing_else_o
     assert entry.main(["explain", word]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert [line for line in lines if re.search(r": kubectl \w", line)] == []
-    assert [line for line in lines if line.startswith("kubectl ") and re.search(r"[.,]( |$)| -- ", line)] == []
+    assert [line for line in lines if line.startswith("kubectl ") and re.search(r"[.,;]( |$)", line)] == []
 
 
 def test_an_explanation_with_two_commands_has_two_lines_for_them(capsys, monkeypatch):

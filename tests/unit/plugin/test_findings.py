@@ -319,7 +319,7 @@ HELD_BACK = "The deletion guard holds this deletion. Release it: kubectl annotat
 def test_who_waits_is_told_apart_from_a_command_that_ends_a_message(reason):
     vpc = a_vpc("lab", "Stalled", reason, message=HELD_BACK)
     (found,) = examine(replace(WELL, things=(vpc, a_vm("train", "Working", "DependencyNotReady"))))
-    assert found.message.endswith(f"{HELD_BACK} -- 1 waits for it: GpuVM/train.")
+    assert found.message.endswith(f"{HELD_BACK}; 1 waits for it: GpuVM/train.")
 
 
 def test_a_secret_that_is_being_deleted_is_replaced_by_a_copy():

@@ -11,7 +11,7 @@ from gpucloud.reconcile.text import MAX_QUOTED, printable, quoted
 OURS = "kubectl gpucloud retry gvm/a --namespace=team"
 EVIL = "kubectl delete gpuvm --all"
 PARTS = (
-    f": {EVIL}", f": {EVIL} -- ", f" -- {EVIL}", EVIL, ": ", " -- ", "'", '"', "\\", "\\'", '\\"', "\\\\", "''", '""', "='",
+    f": {EVIL}", f": {EVIL}; ", f"; {EVIL}", EVIL, ": ", "; ", "'", '"', "\\", "\\'", '\\"', "\\\\", "''", '""', "='",
     "=", " ", "x", "1", "Msc1", ".", ",", "(", ")", "\n", "\r", "\t", "\x00", "\x1b[1m", "\u202e", "\ue000", "\ue001",
     "\ue002", "🚀", "é", "`",
 )  # fmt: skip
@@ -28,7 +28,7 @@ def messages(one, other):
     yield f"Unknown cluster {one!r}. Known clusters: {other!r}. Try: {OURS}"
     yield f"Unknown cluster {one!r} ({more}). The VM's name is {other!r}: {OURS}"
     yield f"The cloud refuses it: {said}. Known: {other!r}, {one!r}. Try: {OURS}"
-    yield f"Refused ({said}), then {more}: {OURS} -- It is {one!r}."
+    yield f"Refused ({said}), then {more}: {OURS}; It is {one!r}."
 
 
 def texts(seed):
@@ -49,15 +49,15 @@ def test_neither_is_a_part_of_a_message_that_was_cut(first):
     for seed in range(first, first + 100):
         for message in messages(*texts(seed)):
             for end in range(0, len(message), 7):
-                assert all(f"{OURS} -- ".startswith(found) for found in commands(message[:end])), (seed, message[:end])
+                assert all(f"{OURS}; ".startswith(found) for found in commands(message[:end])), (seed, message[:end])
 
 
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        (f"Unknown cluster {chr(120) + chr(39) + chr(34) + ': ' + EVIL + ' -- y'!r}. Known: Hou1.", "repr escapes a quote"),
+        (f"Unknown cluster {chr(120) + chr(39) + chr(34) + ': ' + EVIL + '; y'!r}. Known: Hou1.", "repr escapes a quote"),
         (f"Unknown cluster {'x' * 9 + ': ' + EVIL!r}"[:-1], "the end was cut off"),
-        (f"Remove it: kubectl annotate gpuvm/a x='y -- now: {EVIL}", "a value in a command that was cut off"),
+        (f"Remove it: kubectl annotate gpuvm/a x='y; now: {EVIL}", "a value in a command that was cut off"),
         (f"Refused: {quoted(chr(92), '')}. Known: {', '.join(map(repr, ['a', 'x: ' + EVIL]))}", "a backslash before our quote"),
         (f"Refused: {quoted('x' * MAX_QUOTED + EVIL, '')}. Wait.", "longer than what is quoted"),
     ],

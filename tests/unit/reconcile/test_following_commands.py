@@ -13,4 +13,4 @@ def test_what_to_do_about_a_blocked_deletion_is_parted_from_the_command_for_its_
     """The history: the next sentence came right behind the command, as a part of it."""
     f = facts(meta=an_object(deleting=True), status=a_status("Running"), found=Unknown(NOW - 999, UnknownReason.ACCOUNT, WHY))
     said = find(gpuvm.decide(f).status.conditions, ConditionType.READY)
-    assert (said.reason, said.message.startswith(f"{WHY} -- ")) == (Reason.DELETION_BLOCKED, True), said.message
+    assert (said.reason, said.message.startswith(f"{WHY}; ")) == (Reason.DELETION_BLOCKED, True), said.message

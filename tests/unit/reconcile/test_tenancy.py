@@ -83,7 +83,7 @@ def test_a_person_ends_the_doubt_about_a_credential_that_has_shown_nothing():
         GONE, "acme", AccountFacts("default"), SINCE + 0.1, accepted=UP_TO_THEN, way_out="kubectl annotate this"
     )
     assert later.cause is UnknownReason.TENANT, "the credential came into use after the person said so"
-    assert "Too early. If the resource is gone: kubectl annotate this -- " in later.detail
+    assert "Too early. If the resource is gone: kubectl annotate this; " in later.detail
 
 
 @pytest.mark.parametrize(("found", "tenants"), [(GONE, {"other"}), (seen("other"), {"other"}), (seen("other"), ())])

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypedDict
 
 from gpucloud.kinds.explained import EXPLAINED
+from gpucloud.reconcile.commands import AFTER_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,5 +39,5 @@ def explanations() -> Mapping[str, Explanation]:
 
 def without_markdown(cell: str) -> str:
     """A text of the page as it is printed. A command behind a colon is parted from the next sentence as in messages."""
-    parted = _COMMAND.sub(lambda found: f"{found[1]} -- " if found[2] else found[1], cell)
+    parted = _COMMAND.sub(lambda found: found[1] + AFTER_COMMAND if found[2] else found[1], cell)
     return _LINK.sub(r"\1 (docs/\2)", parted).replace("**", "").replace("`", "")

@@ -10,6 +10,7 @@ from gpucloud.cli.plugin.errors import PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.meta import GROUP
+from gpucloud.reconcile.commands import AFTER_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,7 +69,7 @@ def request(namespace: str | None, lacking: Iterable[Right]) -> str:
         paste(f"kubectl auth can-i {verb} {resource} {scope}") for resource, some in verbs.items() for verb in some
     )
     see = "To see whether you have it" if len(commands) == 1 else "To see which of these you have"
-    return f"Ask for the right to {wanted}, or name a namespace of yours with -n. {see}: {' -- '.join(commands)}"
+    return f"Ask for the right to {wanted}, or name a namespace of yours with -n. {see}: {AFTER_COMMAND.join(commands)}"
 
 
 def none_listed(who: str, namespace: str | None, plurals: Iterable[str]) -> PluginError:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.reconcile.commands import IN_MESSAGE
+from gpucloud.reconcile.commands import AFTER_COMMAND, IN_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +84,7 @@ def pieces(text: str) -> Iterator[Piece]:
         if line.start() > at:
             yield Piece(text[at : line.start()])
         yield Piece(plain(line[0]), is_command=True)
-        at = line.end() + len(" -- ") * text.startswith(" -- ", line.end())
+        at = line.end() + len(AFTER_COMMAND) * text.startswith(AFTER_COMMAND, line.end())
     if at < len(text):
         yield Piece(text[at:])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.text import clean
+from gpucloud.reconcile.commands import AFTER_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ class Line:
 
 def followed_by(message: str, more: str) -> str:
     """A message and what is said after it, apart from a command that ends the message."""
-    return f"{message}{' -- ' if marks.ends_in_command(message) else ' '}{more}" if more else message
+    return f"{message}{AFTER_COMMAND if marks.ends_in_command(message) else ' '}{more}" if more else message
 
 
 def wrapped(lines: Iterable[Line], width: int | None) -> Iterator[Line]:

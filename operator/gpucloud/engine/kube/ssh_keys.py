@@ -59,7 +59,7 @@ async def _read(kube: KubeClient, namespace: str, source: SSHKeySource) -> list[
     data = await _data_of(kube, "secrets" if secret else "configmaps", namespace, name, what)
     if data is None:
         create = f"kubectl create {'secret generic' if secret else 'configmap'} {name} --namespace={namespace}"
-        words = f"Waiting for {what}: there is none. Create it: {create} --from-file={key}=FILE --"
+        words = f"Waiting for {what}: there is none. Create it: {create} --from-file={key}=FILE;"
         raise KeyProblemError(KeyTrouble.MISSING, words, may_be_misnamed=True)
     if key not in data:
         there = listed(tuple(map(repr, sorted(data)))) or "no key"

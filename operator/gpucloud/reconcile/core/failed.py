@@ -38,7 +38,7 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
     this = (f.subject.kind, f.meta.namespace, f.meta.name)
-    correction = f.correction or f"{retry.CORRECT.format(does=f.deletion_does)}: {delete_command(*this)} --"
+    correction = f.correction or f"{retry.CORRECT.format(does=f.deletion_does)}: {delete_command(*this)};"
     again = plugin_command("retry", *this)
     return f"{correction} The same order fails again unless the cloud has changed; to try it again: {again}"
 

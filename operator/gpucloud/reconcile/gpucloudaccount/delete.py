@@ -77,7 +77,7 @@ def _way_out(f: AccountStateFacts) -> str:
     words = BEGUN if not f.users_to_delete else ""
     if 0 < len(f.users_to_keep) <= NAMED:
         command = f"{KEEP} {' '.join(f.users_to_keep)} {namespace}"
-        words = followed(words, f"To keep what exists, first: {command} -- A new account adopts it: {ADOPT}.")
+        words = followed(words, f"To keep what exists, first: {command}; A new account adopts it: {ADOPT}.")
     if f.users_to_delete:
         them = "it" if len(f.users) == 1 else "them"
         words = f"{words} Delete {them}: kubectl delete {' '.join(f.users_to_delete)} {namespace}"

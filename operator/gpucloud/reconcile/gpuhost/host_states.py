@@ -43,7 +43,7 @@ def verdict(record: HostRecord, meta: ObjectFacts) -> Verdict:
     if _word(record.operational_status) == ERROR:
         return stalled(
             Reason.HOST_FAILED,
-            f"{shown}. To reboot the host: {_request(meta, Annotation.REBOOT_REQUESTED_AT)} -- Or ask the cloud's support.",
+            f"{shown}. To reboot the host: {_request(meta, Annotation.REBOOT_REQUESTED_AT)}; Or ask the cloud's support.",
         )
     if state in AT_WORK:
         return working(Reason.PROVISIONING, f"{shown}: waiting until it is provisioned.")

@@ -107,7 +107,7 @@ def again(f: HostFacts, verb: HostVerb, *, unsure: bool = False) -> str:
     opening = "If the host does not show it, ask again" if unsure else "Ask again"
     wipes = " (wipes the host)" if verb is HostVerb.REPROVISION else ""
     back = f"kubectl annotate {KIND.lower()} {name} --namespace={namespace} {annotation}-"
-    return f"{opening}{wipes}: {command} -- Else withdraw it: {back}"
+    return f"{opening}{wipes}: {command}; Else withdraw it: {back}"
 
 
 def needs_cloud_init(f: HostFacts) -> bool:

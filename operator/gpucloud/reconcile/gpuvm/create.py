@@ -100,7 +100,7 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     name = shlex.quote(next(iter(f.lookalikes), ""))
     adopt = f"kubectl gpucloud adopt {name} --namespace={f.meta.namespace}"
-    way_out = f"Destroy it; or delete this object, and apply in its place what this prints: {adopt} -- To buy another"
+    way_out = f"Destroy it; or delete this object, and apply in its place what this prints: {adopt}; To buy another"
     return beside_lookalike(f, "Nothing is bought", f"made for an object of this name, and no object uses it. {way_out}")
 
 

@@ -146,7 +146,7 @@ def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) ->
     suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return PluginError(
         f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
-        do=f"See all of these: {export_command} -- and the objects: {paste('kubectl gpucloud status -A')}",
+        do=f"See all of these: {export_command}; And the objects: {paste('kubectl gpucloud status -A')}",
     )
 
 

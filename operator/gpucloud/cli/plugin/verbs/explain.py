@@ -45,7 +45,7 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
 
 def _standings() -> Mapping[str, Explanation]:
     """The words by which ``status`` says how an object stands; one of them stands alone where there is no reason yet."""
-    look = "See its reason and message: kubectl gpucloud status -- More of a reason: kubectl gpucloud explain REASON"
+    look = "See its reason and message: kubectl gpucloud status; More of a reason: kubectl gpucloud explain REASON"
     wait = "Wait for a minute. If it stays, no operator runs, or none watches the namespace: kubectl gpucloud doctor"
     return {
         word.value: {
