@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from gpucloud import website
 from gpucloud.base_url import NEEDS_TLS, is_base_url, may_carry_a_credential, without_userinfo
 from gpucloud.spelling import as_listed
 
@@ -188,7 +189,7 @@ class Settings(Value):
     health_port: Port = _setting(Group.PORTS, 8081, "port of /healthz (alive) and /readyz (serving)")
     bind_address: str = _setting(Group.PORTS, "127.0.0.1", "address that metrics and health listen on; in a pod 0.0.0.0")
     console: bool = _setting(
-        Group.PORTS, False, "answer kubectl gpucloud where a user may not read the account's Secret; see docs/adr/0011"
+        Group.PORTS, False, f"answer kubectl gpucloud where a user may not read the account's Secret; see {website.PLUGIN}"
     )
     console_port: Port = _setting(
         Group.PORTS, 8082, "port of the console; it listens on 127.0.0.1 only and is reached by port-forward"
@@ -246,7 +247,7 @@ class Settings(Value):
         Group.ORPHANS, 600.0, "interval of the scans for orphans; 0: never; with --namespace only if --install-tag is set too"
     )
     collect_orphans: bool = _setting(
-        Group.ORPHANS, False, "destroy orphans that this process saw being abandoned, see docs/how-to/orphans.md"
+        Group.ORPHANS, False, f"destroy orphans that this process saw being abandoned; see {website.ORPHANS}"
     )
     orphan_age_seconds: NonNegativeFloat = _setting(
         Group.ORPHANS, 3600.0, "how long an orphan must have been abandoned before it is collected"

@@ -349,7 +349,13 @@ def test_which_account_an_object_uses(here, kubectl, new_namespace, sim, operato
     default_key, outside = sim.key("ann"), kubectl.in_namespace(new_namespace())
     operator(**FLAGS, own_account_namespace=[allowed.namespace, default.namespace])
     outside.apply(gpuvm())
-    reach(outside, "gpuvm", "train", "False/NoAccount", says="Create it (docs/how-to/account.md), or recreate this object")
+    reach(
+        outside,
+        "gpuvm",
+        "train",
+        "False/NoAccount",
+        says="Create it (kubectl gpucloud explain NoAccount), or recreate this object",
+    )
     outside.apply([secret(apikey=named["value"]), gpucloudaccount()])
     reach(outside, "gpuvm", "train", "True/Running")  # it is woken by the account that it waits for
     assert outside.get("gpuvm", "train")["status"]["account"] == "default"

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from gpucloud.cli.plugin.explanations import explanations
+from gpucloud.website import SITE
 from support.messages import judge
 from support.messages.admission import refusals
 from support.messages.calls import accepted
@@ -196,6 +197,7 @@ NAMED = [
     ("Raise --patience.", ["--patience"]),
     ("See docs/how-to/orphans.md, or docs/how-to/despair.md.", ["docs/how-to/despair.md"]),
     ("See docs/reference/status.md#reasons, or docs/reference/status.md#moods.", ["docs/reference/status.md#moods"]),
+    (f"See {SITE}how-to/orphans/, or {SITE}how-to/despair/#now.", ["how-to/despair.md#now"]),
     ("Run 'make crds', or 'make gold'.", ["make gold"]),
 ]
 

@@ -11,7 +11,7 @@ import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gpucloud import flags
+from gpucloud import flags, website
 from gpucloud.cli import yamltext
 from gpucloud.cli.administration import carry_out
 from gpucloud.cli.choices import one_of
@@ -38,7 +38,7 @@ ADVICE = (
     "If you need one, adopt it: kubectl gpucloud adopt NAME prints the manifest of an object that does.",
     "If not, adopt it with --apply, wait for Ready, set spec.deletion.policy to Delete, and delete that object.",
     "Or destroy it in the cloud's console, or by its API: DestroyServer for a VM, DeleteSnapshot for a snapshot.",
-    "More, and how leftovers of this kind are collected: docs/how-to/orphans.md.",
+    f"More, and how leftovers of this kind are collected: {website.ORPHANS}",
 )
 
 

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, get_args
 
-from gpucloud import flags
+from gpucloud import flags, website
 from gpucloud.cli.administration import carry_out
 from gpucloud.cli.endings import FAILED, MISUSED, refused
 from gpucloud.cloud.errors import one_line
@@ -37,10 +37,10 @@ STUCK = """\
 The operator goes on with them; nothing was uninstalled. See what the messages ask for, and that the operator runs, then
 run helm uninstall again. Where it waits longer, Helm must, too: helm uninstall RELEASE --timeout …."""
 # The guard is stored with the release: only an upgrade changes it, which Helm refuses until the release is rolled back.
-SET_NOW = """\
-To set {value} now: helm rollback RELEASE REVISION (the last that helm history shows: Helm calls it "uninstalling"), then
-helm upgrade RELEASE CHART --reset-then-reuse-values --set {value}=….
-docs/how-to/install-with-helm.md says more."""
+SET_NOW = f"""\
+To set {{value}} now: helm rollback RELEASE REVISION (the last that helm history shows: Helm calls it "uninstalling"), then
+helm upgrade RELEASE CHART --reset-then-reuse-values --set {{value}}=….
+{website.INSTALL} says more."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from gpucloud import website
 from gpucloud.kinds import choices, names
 from gpucloud.kinds.markers import CEL, IMMUTABLE, list_map, schema_default
 from gpucloud.kinds.meta import ConditionType, Reason
@@ -151,7 +152,7 @@ class Order(Model):
         str,
         Field(max_length=64, description="Identifies this record; it ends with a hash of the object's UID."),
     ] = ""
-    state: Annotated[OrderState, Field(description="What became of the order. docs/reference/orders.md lists the transitions.")]
+    state: Annotated[OrderState, Field(description=f"What became of the order. {website.ORDERS} lists the transitions.")]
     name: Annotated[str, Field(max_length=253, description="Name that was, or is to be, ordered.")] = ""
     cluster: Annotated[str, Field(max_length=253, description="Cluster that it was ordered in.")] = ""
     vpc: Annotated[str, Field(max_length=253, description="VPC that it was ordered in; of a VPC, its own name.")] = ""

@@ -217,7 +217,7 @@ ROWS = {
         {"status": NEW, "found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
         Reason.NO_ACCOUNT,
         progress="Stalled",
-        says="Create it (docs/how-to/account.md), or recreate this object with spec.accountRef",
+        says="Create it (kubectl gpucloud explain NoAccount), or recreate this object with spec.accountRef",
     ),
     "an account that is not ready": unseen(
         UnknownReason.ACCOUNT,

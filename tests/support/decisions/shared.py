@@ -226,7 +226,7 @@ def _sight(k):
             {"found": Unknown(NOW, UnknownReason.NO_ACCOUNT, NO_ACCOUNT)},
             Reason.NO_ACCOUNT,
             progress="Stalled",
-            says="Create it (docs/how-to/account.md), or recreate this object with spec.accountRef",
+            says="Create it (kubectl gpucloud explain NoAccount), or recreate this object with spec.accountRef",
         ),
         "no account any more leaves unknown what was seen": Row(
             "the last look may be true still",
@@ -257,7 +257,7 @@ def _sight(k):
             {"status": k.settled, "found": Unknown(NOW - 181, UnknownReason.ACCOUNT, ACCOUNT_GONE)},
             Reason.ACCOUNT_NOT_READY,
             "Unknown",
-            says="there is none. Create GpuCloudAccount 'lab' (docs/how-to/account.md). The accounts",
+            says="there is none. Create GpuCloudAccount 'lab' (kubectl gpucloud explain AccountNotReady). The accounts",
         ),
         "an account at another endpoint stalls at once": Row(
             "what was ordered here cannot be seen from there",

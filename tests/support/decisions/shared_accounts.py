@@ -16,8 +16,8 @@ from support.rows import LAB, LAB_LOGIN, LONG_KNOWN, NEW_LOGIN, WORDS, Row, trie
 NONE_SERVES = (
     ("the operator lacks its own", {"recorded": True, "missing": True}, "set GPUCLOUD_API_KEY or the login again. To"),
     ("the operator's own serves others", {"recorded": True, "missing": False}, "add 'team' to --own-account-namespace. To"),
-    ("there is none at all", {"recorded": False, "missing": True}, "Create it (docs/how-to/account.md). To"),
-    ("none serves it", {"recorded": False, "missing": False}, "Create it (docs/how-to/account.md). To"),
+    ("there is none at all", {"recorded": False, "missing": True}, "Create it (kubectl gpucloud explain NoAccount). To"),
+    ("none serves it", {"recorded": False, "missing": False}, "Create it (kubectl gpucloud explain NoAccount). To"),
 )
 
 

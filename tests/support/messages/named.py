@@ -19,6 +19,7 @@ from gpucloud.flags import variables
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import DEFINITIONS, GPUOFFER
 from gpucloud.reconcile.commands import KUBECTL
+from gpucloud.website import SITE
 from support.crdschema import fields
 from support.messages.program import ROOT
 
@@ -30,9 +31,10 @@ _COMMAND = re.compile(r"(?<![\w/.-])(kubectl(?: gpucloud)?|gpucloud)(?= [a-z-])(
 _FIELD = re.compile(r"(?<![\w/.-])(?:spec|status)\.[A-Za-z]\w*(?:(?:\[\w*\])?\.[A-Za-z]\w*)*")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w…-])")
 _OF_OTHERS = re.compile(r"\b(?:kubectl(?! gpucloud)|helm) [^`;]*?(?=\. |`|$)")  # commands whose flags are defined elsewhere
-_KEY = re.compile(r"(?<![\w.-])gpucloud\.dev/[a-z][\w-]*\w")
+_KEY = re.compile(r"(?<![\w./-])gpucloud\.dev/[a-z][\w-]*\w")
 _VARIABLE = re.compile(r"\bGPUCLOUD_[A-Z_]*[A-Z]\b")
 _PAGE = re.compile(r"(?<![\w/])(?:docs|how-to|reference|explanation)/[\w/.-]+\.md(?:#[\w-]+)?")
+_ADDRESS = re.compile(rf"{re.escape(SITE)}([\w/-]*[\w-])/(#[\w-]+)?")
 _MAKE = re.compile(r"'make ([a-z-]+)'")
 _FILE_OF_SECRET = "_FILE"  # after the name of a secret's variable: of a file that holds it
 _PLAIN = frozenset({"--help", "--version"})
@@ -46,12 +48,13 @@ def unreal(text: str) -> list[str]:
     for pattern, where, known in looked_up:
         found += [name for name in pattern.findall(where) if re.sub(r"\[\w*\]", "", name) not in known]
     found += [f"make {target}" for target in _MAKE.findall(text) if f"\n{target}:" not in _makefile()]
-    return found + [page for page in _PAGE.findall(text) if not _is_page(page)]
+    pages = [*_PAGE.findall(text), *(f"{page}.md{anchor}" for page, anchor in _ADDRESS.findall(text))]
+    return found + [page for page in pages if not _is_page(page)]
 
 
 def names(text: str) -> bool:
     """Whether the text names a command, field, annotation, variable, flag or page, which ``unreal`` looks up."""
-    return any(pattern.search(text) for pattern in (_COMMAND, _FIELD, _KEY, _VARIABLE, _PAGE, _FLAG))
+    return any(pattern.search(text) for pattern in (_COMMAND, _FIELD, _KEY, _VARIABLE, _PAGE, _ADDRESS, _FLAG))
 
 
 def _of_command(program: str, words: list[str]) -> Iterator[str]:

@@ -133,7 +133,7 @@ def test_a_check_advises_to_install_definitions_only_where_discovery_lacks_them(
     ("status", "says"),
     [
         (401, "use a kubeconfig, or a service account, that the apiserver accepts"),
-        (403, "grant the operator its rights, as docs/how-to/run-the-operator.md lists them"),
+        (403, "grant the operator its rights, as https://gpucloud.dev/docs/latest/how-to/run-the-operator/ lists them"),
         (400, "update the older one of the operator and the CRDs; these: kubectl apply --server-side -f crds/"),
         (500, "check that the apiserver answers at the server of the kubeconfig, and try again"),
     ],

@@ -72,17 +72,23 @@ def test_what_is_named_and_not_there_is_waited_for_and_nothing_else_taken(rig, r
             "gone",
             "gone",
             None,
-            "there is none. Create it (docs/how-to/account.md); or delete this object, and create it with the right",
+            "there is none. Create it (kubectl gpucloud explain AccountNotReady); or delete this object, and create it with",
             "nothing was bought: it can be corrected",
         ),
         (
             "gone",
             "gone",
             an_order("train"),
-            "there is none. Create GpuCloudAccount 'gone' (docs/how-to/account.md).",
+            "there is none. Create GpuCloudAccount 'gone' (kubectl gpucloud explain AccountNotReady).",
             "the account was there, and its VM may be",
         ),
-        (None, "gone", None, "there is none. Create GpuCloudAccount 'gone' (docs/", "no field of the spec names it"),
+        (
+            None,
+            "gone",
+            None,
+            "there is none. Create GpuCloudAccount 'gone' (kubectl gpucloud explain Acc",
+            "no field of the spec names it",
+        ),
     ],
 )
 def test_an_account_that_is_missing_is_told_with_a_way_out(rig, ref, status, order, says, why):
@@ -140,7 +146,7 @@ def test_an_operator_without_an_account_of_its_own_says_what_to_create(rig):
     assert (resolved.session, resolved.unknown.cause) == (None, UnknownReason.NO_ACCOUNT)
     assert "No GpuCloudAccount is named 'default' in namespace 'team'" in resolved.unknown.detail
     way_out = "or recreate this object with spec.accountRef"
-    assert resolved.unknown.detail.endswith(f". Create it (docs/how-to/account.md), {way_out}: {LIST}")
+    assert resolved.unknown.detail.endswith(f". Create it (kubectl gpucloud explain NoAccount), {way_out}: {LIST}")
 
 
 def test_an_object_of_the_operators_own_account_waits_for_that_one_and_is_not_told_to_create_another(rig):
@@ -160,7 +166,7 @@ def test_what_may_have_been_ordered_is_not_told_to_be_created_anew(a_session, mi
     it = Rig(a_session, () if missing else ("team",))
     it.accounts.own = None if missing else it.accounts.own
     deleting = it.accounts.resolve(an_object(namespace="others", deleting=True), a_spec(), GpuVMStatus()).unknown.detail
-    assert deleting.endswith("Create it (docs/how-to/account.md).")
+    assert deleting.endswith("Create it (kubectl gpucloud explain NoAccount).")
 
 
 FIRST = "account 'lab' is at 'eu' now. Ask the administrator to make 'prod' the first --endpoint again."

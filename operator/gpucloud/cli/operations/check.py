@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from gpucloud import website
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.reader import open_reader
 from gpucloud.engine.cloud.configuration import client_options, credential
@@ -24,7 +25,7 @@ _RETRY = "check that the apiserver answers at the server of the kubeconfig, and 
 _OLDER = f"update the older one of the operator and the CRDs; these: {APPLY_CRDS}"
 _WAYS_OUT: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "use a kubeconfig, or a service account, that the apiserver accepts",
-    HTTPStatus.FORBIDDEN: "grant the operator its rights, as docs/how-to/run-the-operator.md lists them",
+    HTTPStatus.FORBIDDEN: f"grant the operator its rights, as {website.RUN} lists them",
     HTTPStatus.BAD_REQUEST: _OLDER,
     HTTPStatus.UNPROCESSABLE_ENTITY: _OLDER,
 }

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, TypedDict
 
 from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.reconcile.commands import AFTER_COMMAND
+from gpucloud.website import SITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _COMMAND = re.compile(r"(?<=: )`(kubectl [^`]+)`\.(?:$|( ))")
-_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)?([^)]+)\)")  # of the page docs/reference/status.md
+_LINK = re.compile(r"\[([^]]+)\]\(\.\./([^)]+)\.md(#[^)]+)?\)")  # of the page docs/reference/status.md
 
 
 class Explanation(TypedDict):
-    """A reason as programs read it: the texts without Markdown, a link as the name of its page."""
+    """A reason as programs read it: the texts without Markdown, a link as the address of its page."""
 
     reason: str
     conditions: str
@@ -40,4 +41,4 @@ def explanations() -> Mapping[str, Explanation]:
 def without_markdown(cell: str) -> str:
     """A text of the page as it is printed. A command behind a colon is parted from the next sentence as in messages."""
     parted = _COMMAND.sub(lambda found: found[1] + AFTER_COMMAND if found[2] else found[1], cell)
-    return _LINK.sub(r"\1 (docs/\2)", parted).replace("**", "").replace("`", "")
+    return _LINK.sub(rf"\1 ({SITE}\2/\3)", parted).replace("**", "").replace("`", "")

@@ -210,7 +210,7 @@ def _unpublished(facts: Facts) -> Iterator[Finding]:
                 Severity.WARNING,
                 "connection",
                 f"{failed.type} {failed.reason}: {failed.message}",
-                "Do as the message says. More: docs/how-to/connection.md",
+                f"Do as the message says. More of the reason: {paste(f'kubectl gpucloud explain {failed.reason}')}",
                 item.key,
             )
 

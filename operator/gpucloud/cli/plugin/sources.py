@@ -20,6 +20,7 @@ from gpucloud.cloud.reader import CloudReader, open_reader
 from gpucloud.engine.cloud import queries
 from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
+from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
 from gpucloud.settings import SettingsError
 
@@ -139,7 +140,7 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Direct 
         PluginError: there is a way, but what stands on it cannot be used.
     """
     if account is None:
-        without = "the namespace has no GpuCloudAccount (docs/how-to/account.md shows how to make one)"
+        without = f"the namespace has no GpuCloudAccount (kubectl gpucloud explain {Reason.NO_ACCOUNT} shows how to make one)"
         return NoWay(f"{without}, and only the operator can read its own credential")
     chosen = _settings(cloud.endpoint)
     name = account.spec.get("endpoint") or account.text("endpoint")

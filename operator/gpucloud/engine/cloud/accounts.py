@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.engine.cloud.account_session import AccountSession
 from gpucloud.kinds.common import DEFAULT_ACCOUNT, OWN_ACCOUNT
+from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.facts import AccountFacts, Dependency, Readiness, Unknown, UnknownReason
 from gpucloud.reconcile.text import misnamed
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.facts import NamedSecret, ObjectFacts
 
 CLOSE_AFTER_SECONDS = 60.0  # calls under way with a replaced credential may end first
-HOW_TO_CREATE = "docs/how-to/account.md"
 SPENT_SECONDS = 1.0  # between two looks whether the request budget of a session without users is full again
 
 
@@ -269,20 +269,21 @@ def no_account(namespace: str, *, recorded: bool, ordered: bool, missing: bool) 
     lacks = f"No GpuCloudAccount is named {DEFAULT_ACCOUNT!r} in namespace {namespace!r}"
     why = "the operator has none of its own" if missing else "the operator's own does not serve it"
     if ordered:
-        return f"{lacks}, and {why}. Create it ({HOW_TO_CREATE})."
+        return f"{lacks}, and {why}. Create it (kubectl gpucloud explain {Reason.NO_ACCOUNT})."
     flag = "" if missing else " (--own-account-namespace)"
     anew = f"or recreate this object with spec.accountRef: {_list_command(namespace)}"
-    return f"{lacks}, and {why}{flag}. Create it ({HOW_TO_CREATE}), {anew}"
+    return f"{lacks}, and {why}{flag}. Create it (kubectl gpucloud explain {Reason.NO_ACCOUNT}), {anew}"
 
 
 def _missing(namespace: str, name: str, near: tuple[str, ...], *, correctable: bool) -> str:
     """Return what to do about an account that does not exist, with a space before it; ``correctable``: nothing was ordered."""
     there = f"The accounts that there are: {_list_command(namespace)}"
+    how = f"kubectl gpucloud explain {Reason.ACCOUNT_NOT_READY}"
     if not correctable:
-        return f"{question(near)} Create GpuCloudAccount {name!r} ({HOW_TO_CREATE}). {there}"
+        return f"{question(near)} Create GpuCloudAccount {name!r} ({how}). {there}"
     if near:
         return f"{question(near)} {misnamed(f'GpuCloudAccount {name!r}', 'spec.accountRef', near)} {there}"
-    return f" Create it ({HOW_TO_CREATE}); or delete this object, and create it with the right spec.accountRef. {there}"
+    return f" Create it ({how}); or delete this object, and create it with the right spec.accountRef. {there}"
 
 
 def _list_command(namespace: str) -> str:

@@ -149,9 +149,7 @@ def unknown_verdict(f: CloudFacts[Any, Any, Any], found: Unknown) -> Verdict:
             return stalled(Reason.TENANT_MISMATCH, found.detail, ready="Unknown")
         case UnknownReason.MOVED:
             keep = plugin_command("retain", f.subject.kind, f.meta.namespace, f.meta.name)
-            return stalled(
-                Reason.INVALID_SPEC, f"{found.detail} Before you delete this one (docs/how-to/adopt.md): {keep}", ready=unsure
-            )
+            return stalled(Reason.INVALID_SPEC, f"{found.detail} Before you delete this one: {keep}", ready=unsure)
         case UnknownReason.STATUS_LOST:
             words = f"Looking for the {f.subject.noun} {f.identity.name!r} with the {credential.described(f.account.name)}."
             return working(Reason.ACCOUNT_NOT_READY, words, ready="Unknown")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpucloud.reconcile.gpucloudaccount.facts import AccountStateFacts
 
 BEGUN = "A deletion cannot be taken back."
-KEEP, ADOPT = "kubectl gpucloud retain", "docs/how-to/adopt.md"
+KEEP = "kubectl gpucloud retain"
 ACCOUNTS = "-o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account"
 
 
@@ -72,12 +72,14 @@ def _way_out(f: AccountStateFacts) -> str:
         return _from_elsewhere(f)
     namespace = f"--namespace={f.meta.namespace}"
     if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
-        words = f"Retain what is to stay ({ADOPT}), then delete them all. To list them"
+        words = f"Retain what is to stay ({KEEP}), then delete them all. To list them"
         return f"{words}: kubectl get gpucloud {namespace} {ACCOUNTS}"
     words = BEGUN if not f.users_to_delete else ""
     if 0 < len(f.users_to_keep) <= NAMED:
         command = f"{KEEP} {' '.join(f.users_to_keep)} {namespace}"
-        words = followed(words, f"To keep what exists, first: {command}; A new account adopts it: {ADOPT}.")
+        words = followed(
+            words, f"To keep what exists, first: {command}; With a new account, kubectl gpucloud adopt takes it over."
+        )
     if f.users_to_delete:
         them = "it" if len(f.users) == 1 else "them"
         words = f"{words} Delete {them}: kubectl delete {' '.join(f.users_to_delete)} {namespace}"

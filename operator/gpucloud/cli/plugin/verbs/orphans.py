@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpucloud import website
 from gpucloud.cli.plugin import unowned
 from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
@@ -67,7 +68,7 @@ def _advice(here: Cluster, cloud: CloudOptions, left: Sequence[Leftover]) -> Ite
     place = [f"--cluster={first.cluster}", *([f"--vpc={first.vpc}"] if first.vpc else [])]
     adopt = command_again(here, cloud, "adopt", f"{KINDS[first.kind].short}/{first.name}", *place, "--apply")
     yield Line(f"{plural(len(left), 'orphan')}. This command destroys nothing, and an orphan may be billed.")
-    yield Line("How to keep or destroy one: docs/how-to/orphans.md")
+    yield Line(f"How to keep or destroy one: {website.ORPHANS}")
     yield Line(f"It begins with an object that adopts it: {adopt}")
 
 
