@@ -154,7 +154,7 @@ def test_the_annotation_that_the_operator_sets_itself_is_not_advised_away():
             "restart-requested-at of GpuVM/train",
         ),
         ({"things": (a_vpc(**asked("reconcile")),)}, WARNING, "operator", "reconcile-requested-at of GpuVpc/lab"),
-        ({"things": (an_account("default", "Working", "SecretNotFound"),)}, WARNING, "accounts", "SecretNotFound"),
+        ({"things": (an_account("default", "Working", "SecretNotFound"),)}, ERROR, "missing", "SecretNotFound"),
         (
             {"things": (DYING_SECRET, there("a"), there("b"), a_vm("c"))},
             WARNING,

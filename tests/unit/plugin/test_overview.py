@@ -141,6 +141,39 @@ def test_missing_ssh_keys_are_what_is_wrong():
     assert "In progress" not in text
 
 
+HELD = {"finalizers": ["gpucloud.dev/finalizer"]}
+# what there is, whether it is wrong, and why
+WAITING = [
+    (
+        (an_account("default", "Deleting", "DeletionBlocked"), a_vm("train", "Working", "AccountNotReady", **HELD)),
+        True,
+        "each waits for the other to be gone, and a deletion cannot be taken back",
+    ),
+    (
+        (a_vpc("lab", "Deleting", "DeletionBlocked"), a_vm("train", "Working", "DependencyNotReady", **HELD)),
+        True,
+        "so with a VPC",
+    ),
+    (
+        (an_account("default", "Deleting", "DeletionBlocked"), a_vm("train", "Ready", "Running", **HELD)),
+        False,
+        "nothing waits in vain: the deletion ends with the VM's",
+    ),
+    ((an_account("default", "Deleting", "DeletionBlocked"), a_vm("train", "Deleting", **HELD)), False, "both go"),
+    ((an_account("default", "Working", "SecretNotFound"),), True, "a missing Secret is as missing as an object is"),
+    ((an_account("default", "Working", "ApiUnavailable"),), False, "the operator keeps trying"),
+]
+
+
+@pytest.mark.parametrize(("things", "wrong", "why"), WAITING, ids=[row[2] for row in WAITING])
+def test_what_only_a_person_ends_is_what_is_wrong(things, wrong, why):
+    """The history: VMs whose account was being deleted stood under "In progress", and the exit code was 0."""
+    world = World.of(things)
+    text = text_of(overview.as_lines(world, NOW))
+    assert any(cause.calls_a_person for cause in causes(world)) is wrong, why
+    assert ("What is wrong" in text, "In progress" in text and wrong) == (wrong, False), text
+
+
 def test_an_account_that_is_ready_and_calls_a_person_says_why():
     account = an_account("default", "Ready", "SecretDeleting", message="Secret 'credential' is being deleted.")
     assert "Ready  SecretDeleting\n   Secret 'credential' is being deleted." in text_of(

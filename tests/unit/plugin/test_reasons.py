@@ -49,7 +49,7 @@ def test_what_waits_for_an_account_names_it_as_the_cause(reason):
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_what_lacks_keys_calls_a_person(reason):
+def test_what_lacks_a_secret_or_keys_calls_a_person(reason):
     (cause,) = causes(World.of((a_thing("GpuVM", "train", "Working", reason),)))
     assert cause.calls_a_person is (MEANINGS[reason].ends_by is EndsBy.CREATION)
 

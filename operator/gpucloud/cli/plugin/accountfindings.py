@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.doctoring import Finding, Severity
 from gpucloud.cli.plugin.objects import ACCOUNT, VM
+from gpucloud.cli.plugin.reasons import OF_MISSING_DATA
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
 from gpucloud.cli.plugin.world import World
 from gpucloud.cli.terminal.marks import paste
@@ -25,9 +26,10 @@ CONTENT = """go-template='{{range $name, $value := .data}}{{$name}}={{$value | b
 
 
 def accounts(facts: Facts) -> Iterator[Finding]:
-    """Accounts that are not Ready."""
+    """Accounts that are not Ready, but for those that lack their Secret: that is named as missing."""
     for item in facts.things:
-        if item.key.kind == ACCOUNT and standing(item) in {Standing.WORKING, Standing.UNKNOWN}:
+        unready = standing(item) in {Standing.WORKING, Standing.UNKNOWN}
+        if item.key.kind == ACCOUNT and unready and reason(item) not in OF_MISSING_DATA:
             yield Finding(
                 Severity.WARNING,
                 "accounts",

@@ -21,8 +21,8 @@ MEANINGS = {
     ExitCode.OK: "done as asked, and nothing is wrong",
     ExitCode.FAILED: "the cluster or the cloud refused or did not answer, or only in part",
     ExitCode.MISUSED: "wrong usage: an unknown verb, option, kind or value",
-    ExitCode.FOUND: "found: an object that is Stalled, or paused before it is as asked; a finding of doctor; an orphan; by "
-    "wait, an account whose Secret is being deleted, or an object that waits in vain for its account",
+    ExitCode.FOUND: "found: an object that needs a person, as one that is Stalled, or paused before it is as asked; a finding "
+    "of doctor; an orphan; by wait, an account whose Secret is being deleted, or an object that waits in vain for its account",
     ExitCode.TIMED_OUT: "--timeout passed before the objects were as asked",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C; what was requested before is still carried out",
 }

@@ -129,7 +129,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 f"Create {key}; or, if its name is wrong, delete those objects and create them again with the right one.",
                 key,
             )
-        elif cause.lacks_keys:
+        elif cause.lacks_data:
             yield Finding(
                 Severity.ERROR,
                 "missing",
@@ -145,7 +145,7 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
                 "Release it as the message says, or keep the VM.",
                 key,
             )
-        elif cause.standing is Standing.STALLED:
+        elif cause.is_wrong:
             words = followed_by(f"{reason(cause.thing)}: {message(cause.thing)}", names)
             yield Finding(
                 Severity.ERROR,

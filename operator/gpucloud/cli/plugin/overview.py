@@ -195,11 +195,11 @@ def _title(only: tuple[Key, ...]) -> str:
 
 def _causes(found: Iterable[Cause]) -> Iterator[Line]:
     """First what a person must see to, then what goes on by itself."""
-    groups = (("What is wrong", {Standing.STALLED, Standing.UNKNOWN}), ("In progress", set(Standing)))
-    left = list(found)
-    for title, which in groups:
-        here = [cause for cause in left if cause.standing in which or (cause.lacks_keys and Standing.STALLED in which)]
-        left = [cause for cause in left if cause not in here]
+    wrong: list[Cause] = []
+    going_on: list[Cause] = []
+    for cause in found:
+        (wrong if cause.is_wrong or cause.standing is Standing.UNKNOWN else going_on).append(cause)
+    for title, here in (("What is wrong", wrong), ("In progress", going_on)):
         if here:
             yield Line("")
             yield Line(title, style="bold")

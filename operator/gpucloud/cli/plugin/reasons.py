@@ -16,7 +16,7 @@ class EndsBy(Enum):
     ACCOUNT = auto()  # an account that serves the object is created, or becomes Ready
     CREDENTIAL = auto()  # a valid credential of the right tenant is put into the account's Secret
     CONTENT = auto()  # what a Secret or ConfigMap holds is corrected
-    CREATION = auto()  # a Secret, ConfigMap or key of spec.sshKeysFrom is created
+    CREATION = auto()  # a Secret or ConfigMap that the spec names is created, or a key in it
     PERSON = auto()  # a person acts; for the cloud's refusals a retry may do
 
 
@@ -102,7 +102,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.HOST_OFF: _PERSON,
     Reason.HOST_FAILED: _PERSON,
     Reason.HOST_LOST: _NO_RETRY,
-    Reason.SECRET_NOT_FOUND: _PERSON,
+    Reason.SECRET_NOT_FOUND: Meaning(EndsBy.CREATION),
     Reason.INVALID_SECRET: Meaning(EndsBy.CONTENT),
     Reason.UNKNOWN_ENDPOINT: _PERSON,
     # events only
@@ -148,7 +148,7 @@ def _that_end_by(*ways: EndsBy) -> frozenset[Reason]:
 WAITS_FOR_ACCOUNT = _that_end_by(EndsBy.ACCOUNT)  # whatever the account itself reports
 OF_A_CREDENTIAL = _that_end_by(EndsBy.CREDENTIAL)
 OF_CONTENT = _that_end_by(EndsBy.CONTENT)
-OF_MISSING_KEYS = _that_end_by(EndsBy.CREATION)
+OF_MISSING_DATA = _that_end_by(EndsBy.CREATION)
 WAITS_FOR_REFERENCES = _that_end_by(EndsBy.OBJECT)
 SHARED_WITH_ACCOUNT = frozenset(reason for reason, meaning in MEANINGS.items() if meaning.is_shared)
 SAYS_WHAT_IS_MISSING = frozenset(reason for reason, meaning in MEANINGS.items() if meaning.names_missing)

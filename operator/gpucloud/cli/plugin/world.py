@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.objects import ACCOUNT, KINDS, SNAPSHOT, VM, VPC, Key, Thing
-from gpucloud.cli.plugin.reasons import OF_MISSING_KEYS, SHARED_WITH_ACCOUNT, WAITS_FOR_ACCOUNT, WAITS_FOR_REFERENCES
+from gpucloud.cli.plugin.reasons import OF_MISSING_DATA, SHARED_WITH_ACCOUNT, WAITS_FOR_ACCOUNT, WAITS_FOR_REFERENCES
 from gpucloud.cli.plugin.standing import URGENCY, Standing, reason, standing
 from gpucloud.kinds.meta import FINAL_SNAPSHOT_OF, Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
@@ -138,7 +138,7 @@ class World:
             here, needed = todo.pop()
             further = self.waits_for(self.things[here]) if here in self.things else ()
             if self.is_in_use(here):
-                further = () if needed else tuple(user for user in further if self._is_going(user))
+                further = () if needed else tuple(user for user in further if self.is_going(user))
                 leaves.append(here)
             elif not further:
                 leaves.append(here)
@@ -153,9 +153,10 @@ class World:
         item = self.things.get(key)
         if item is None or item.deleting is None or reason(item) != Reason.DELETION_BLOCKED:
             return False
-        return any(not self._is_going(user) for user in self._users(item))
+        return any(not self.is_going(user) for user in self._users(item))
 
-    def _is_going(self, key: Key) -> bool:
+    def is_going(self, key: Key) -> bool:
+        """Whether it is being deleted, which cannot be taken back."""
         return key in self.things and self.things[key].deleting is not None
 
     def is_user(self, key: Key, of: Key) -> bool:
@@ -207,6 +208,7 @@ class Cause:
     blocked: tuple[Blocked, ...] = ()  # of these: objects in deletion that this one uses
     suggestion: str = ""  # of what is missing: the object that may be meant, as a question
     is_in_use: bool = False  # it is being deleted, and waits for an object that is not
+    is_awaited_in_vain: bool = False  # it is being deleted, and an object that is not waits for it
 
     @property
     def standing(self) -> Standing:
@@ -215,14 +217,19 @@ class Cause:
 
     @property
     def calls_a_person(self) -> bool:
-        """Whether it stays as it is until a person acts: it is Stalled or missing, or paused before it is as asked."""
+        """Whether it, or what waits for it, stays as it is until a person acts."""
         paused = self.thing is not None and self.thing.paused and self.standing is not Standing.READY
-        return paused or self.lacks_keys or self.standing is Standing.STALLED
+        return paused or self.is_wrong
 
     @property
-    def lacks_keys(self) -> bool:
-        """Whether it waits for a Secret, ConfigMap or key of spec.sshKeysFrom, which is as missing as an object is."""
-        return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) in OF_MISSING_KEYS
+    def is_wrong(self) -> bool:
+        """Whether that is more than a pause: it is Stalled or missing, lacks data, or is awaited and will be gone."""
+        return self.standing is Standing.STALLED or self.lacks_data or self.is_awaited_in_vain
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether it waits for a Secret, a ConfigMap, or a key in one, which is as missing as an object is."""
+        return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) in OF_MISSING_DATA
 
 
 def causes(world: World) -> tuple[Cause, ...]:
@@ -240,6 +247,7 @@ def causes(world: World) -> tuple[Cause, ...]:
             tuple(Blocked(other, world.count_users(other) - 1) for other in sorted(keys) if world.is_user(key, other)),
             "" if key in world.things else question(nearest(key.name, world.names(key.kind, key.namespace))),
             world.is_in_use(key),
+            world.is_going(key) and any(not world.is_going(other) and not world.is_user(key, other) for other in keys),
         )
         for key, keys in waiting.items()
     ]
