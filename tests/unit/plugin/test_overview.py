@@ -83,7 +83,7 @@ def test_the_reason_of_an_older_spec_is_not_shown_as_that_of_the_new_one():
 def test_what_is_missing_names_a_way_out():
     text = text_of(overview.as_lines(World.of((a_vm("train", "Working", "DependencyNotReady"),)), NOW))
     assert "GpuVpc/lab  missing" in text
-    assert "There is no GpuVpc/lab in namespace 'team'. Create it; or, if its name is wrong, delete the objects that" in text
+    assert "There is no GpuVpc/lab in namespace 'team'. Create GpuVpc/lab; or, if its name is wrong, delete the" in text
 
 
 WAITS = "Waiting for GpuVpc 'lab': there is none in namespace 'team' yet."
@@ -128,8 +128,8 @@ def test_the_tree_does_not_repeat_that_something_is_missing(things, shown, why):
 def test_what_is_missing_names_what_may_be_meant():
     world = World.of((a_vm("train", "Working", "DependencyNotReady"), a_thing("GpuVpc", "labs"), a_thing("GpuVM", "lab")))
     text = text_of(overview.as_lines(world, NOW))
-    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean 'labs'? Then delete the objects that wait for" in text
-    assert "Else create GpuVpc/lab." in " ".join(text.split())
+    assert "There is no GpuVpc/lab in namespace 'team'. Did you mean 'labs'? If its name is wrong, delete the" in text
+    assert "the right one; else create GpuVpc/lab." in " ".join(text.split())
 
 
 def test_missing_ssh_keys_are_what_is_wrong():

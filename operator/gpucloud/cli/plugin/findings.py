@@ -13,7 +13,7 @@ from gpucloud.cli.plugin.effects import EFFECTS
 from gpucloud.cli.plugin.objects import SNAPSHOT
 from gpucloud.cli.plugin.rights import Right
 from gpucloud.cli.plugin.standing import Standing, message, reason, standing
-from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.plugin.world import World, absence, absence_way_out, causes
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import followed_by
 from gpucloud.cli.terminal.text import ago, few
@@ -125,8 +125,8 @@ def _stuck(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 Severity.ERROR,
                 "missing",
-                followed_by(f"There is no {key}.{cause.suggestion}", names),
-                f"Create {key}; or, if its name is wrong, delete those objects and create them again with the right one.",
+                followed_by(absence(cause), names),
+                absence_way_out(cause),
                 key,
             )
         elif cause.lacks_data:

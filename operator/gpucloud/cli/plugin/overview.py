@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.objects import ACCOUNT, VM, Key, Thing, moment
 from gpucloud.cli.plugin.reasons import READY_AND_CALLS, SAYS_WHAT_IS_MISSING
 from gpucloud.cli.plugin.standing import STYLES, Standing, is_unread, message, pause_message, reason, standing
-from gpucloud.cli.plugin.world import causes
+from gpucloud.cli.plugin.world import absence, absence_way_out, causes
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.page import Line, plural
 from gpucloud.cli.terminal.text import clean
@@ -243,14 +243,7 @@ def _cause(same: list[Cause]) -> Iterator[Line]:
 
 def _words(cause: Cause) -> str:
     if cause.thing is None:
-        there = f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.suggestion}"
-        if cause.suggestion:
-            anew = "Then delete the objects that wait for it and create them again with that name."
-            return f"{there} {anew} Else create {cause.key}."
-        return (
-            f"{there} Create it; or, if its name is wrong, delete the objects that wait for it and create them again with the "
-            "right one."
-        )
+        return f"{absence(cause)} {absence_way_out(cause)}"
     return message(cause.thing)
 
 

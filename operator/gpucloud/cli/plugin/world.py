@@ -232,6 +232,19 @@ class Cause:
         return self.thing is not None and self.standing is Standing.WORKING and reason(self.thing) in OF_MISSING_DATA
 
 
+def absence(cause: Cause) -> str:
+    """Say that an object is missing, and which other one may be meant."""
+    return f"There is no {cause.key} in namespace {cause.key.namespace!r}.{cause.suggestion}"
+
+
+def absence_way_out(cause: Cause) -> str:
+    """What to do about an object that is missing: first about a slip of its name, where there is one that is near."""
+    anew = "delete the objects that wait for it and create them again with the right one"
+    if cause.suggestion:
+        return f"If its name is wrong, {anew}; else create {cause.key}."
+    return f"Create {cause.key}; or, if its name is wrong, {anew}."
+
+
 def causes(world: World) -> tuple[Cause, ...]:
     """All root causes: what a person must see to first, of these what most others wait for."""
     waiting: dict[Key, list[Key]] = defaultdict(list)
