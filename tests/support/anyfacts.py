@@ -57,6 +57,7 @@ from support.snapshotfacts import a_snapshot, a_snapshot_spec
 from support.vpcfacts import a_vpc, a_vpc_spec
 
 AGES = (0.0, 0.0, 0.5, 0.5, 3.0, 3.0, 12.0, 20.0, 40.0, 200.0, 400.0)
+NEEDED = {"dependents": ("GpuVM 'train'",), "dependents_to_delete": ("gpuvm/train",)}
 LOOK = 0.25  # all that this process has lived through was so long before the look
 IDS = ("ours", "ours too", "other")
 VERDICTS = (
@@ -229,7 +230,7 @@ def common(r, model, base, recorded_as, ids):
         "limits": Limits(observe_only=seldom(r, True, False)),
         "owner": seldom(r, ResourceOwner("GpuVM", "team", "first"), None),
         "needs": () if deleting else seldom(r, (need,), (), 0.2),
-        "dependents": seldom(r, ("GpuVM 'train'",), ()) if deleting else (),
+        **(seldom(r, NEEDED, {}) if deleting else {}),
         "namespace_terminating": seldom(r, True, False),
         "synced": seldom(r, False, True),
         "nonce": "new",

@@ -74,9 +74,37 @@ ROWS = {
     ),
     "what needs it is to be deleted, and what it ordered goes, too": Row(
         "a GpuVM in it is destroyed with its object",
-        EMPTIED | {"dependents": ("GpuVM 'a'", "GpuSnapshot 'b'")},
+        EMPTIED | {"dependents": ("GpuVM 'a'", "GpuSnapshot 'b'"), "dependents_to_delete": ("gpuvm/a", "gpusnapshot/b")},
         Reason.DELETION_BLOCKED,
-        says="Delete those objects, too (that destroys what they ordered)",
+        says="too (that destroys what they ordered): kubectl delete gpuvm/a gpusnapshot/b --namespace=team",
+    ),
+    "what needs it and is being deleted is left out of the command": Row(
+        "nothing is to be done about it",
+        EMPTIED | {"dependents": ("GpuVM 'a'", "GpuSnapshot 'b'"), "dependents_to_delete": ("gpuvm/a",)},
+        Reason.DELETION_BLOCKED,
+        says="ordered): kubectl delete gpuvm/a --namespace=team",
+    ),
+    "all that needs it is being deleted": Row(
+        "nothing is to be done",
+        EMPTIED | {"dependents": ("GpuVM 'a'",)},
+        Reason.DELETION_BLOCKED,
+        says="still needed by GpuVM 'a', and is destroyed as soon as nothing needs it.",
+    ),
+    "what needs it is in another namespace": Row(
+        "its name is nobody's business here, so there is no command",
+        EMPTIED | {"dependents": ("a GpuVM in another namespace",), "dependents_to_delete": None},
+        Reason.DELETION_BLOCKED,
+        says="nothing needs it. Delete that object, too (that destroys what it ordered).",
+    ),
+    "many need it": Row(
+        "a command that deletes five of seven ends no wait",
+        EMPTIED
+        | {
+            "dependents": tuple(f"GpuVM {name!r}" for name in "abcdefg"),
+            "dependents_to_delete": tuple(f"gpuvm/{name}" for name in "abcdefg"),
+        },
+        Reason.DELETION_BLOCKED,
+        says="(that destroys what they ordered). To see them: kubectl gpucloud status gvpc/",
     ),
     "many in it are counted": Row(
         "a message for people",

@@ -57,7 +57,7 @@ _TEXTS = [
     (r"(\"secretRef\":\{\"name\":)\"[\w-]+\"", r'\1"{name}"'),
     (r"(kubectl gpucloud adopt) [\w-]+ --namespace=\w+", r"\1 {name} --namespace={namespace}"),
     (r"(kubectl gpucloud logs) \w+ -n \w+", r"\1 {name} -n {namespace}"),
-    (r"(kubectl gpucloud (?:resume|retry|retain) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
+    (r"(kubectl gpucloud (?:resume|retry|retain|status) \w+)/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     (r"(kubectl delete (?:gvm|gvpc|gsnap))/[\w-]+ --namespace=\w+", r"\1/{name} --namespace={namespace}"),
     (r"\b(endpointslices|services)/[\w-]+", r"\1/{name}"),
     # The words of others.

@@ -42,7 +42,7 @@ def of_operator(objects, kind, stored):
         found = dependents.dependents_of_vm(objects, stored)
     else:
         found = dependents.dependents_of_snapshot(objects, stored)
-    return {named.groups() for name in found if (named := NAMED.fullmatch(name))}
+    return {named.groups() for name in found if (named := NAMED.fullmatch(str(name)))}
 
 
 def of_plugin(things, item):

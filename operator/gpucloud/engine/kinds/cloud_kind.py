@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.dependents import Dependent
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.request import Request
     from gpucloud.kinds.meta import Reason
@@ -47,8 +48,8 @@ class CloudKind(ABC, Generic[P, S, F]):
         return iter(())
 
     @abstractmethod
-    def dependents(self, stored: CachedObject[P, S], spec: P) -> Iterator[str]:
-        """Yield the objects that still need the resource of an object that is being deleted, as messages name them."""
+    def dependents(self, stored: CachedObject[P, S], spec: P) -> Iterator[Dependent]:
+        """Yield the objects that still need the resource of an object that is being deleted."""
 
     def may_be_destroyed(self, stored: CachedObject[P, S]) -> bool:
         """Whether the object's resource may be destroyed soon, so that its dependents count."""

@@ -14,6 +14,7 @@ from gpucloud.engine.kinds import cleanups, request, sharing
 from gpucloud.engine.kinds.account_choice import AccountChoice
 from gpucloud.engine.kinds.cleanups import Cleanup, clean_up
 from gpucloud.engine.kinds.cloud_kind import CloudKind, F, P, S
+from gpucloud.engine.kinds.dependents import deletable
 from gpucloud.engine.kinds.indexes import Deleting
 from gpucloud.engine.kinds.observing import Observed, Observer
 from gpucloud.engine.kinds.order_tracking import OrderTracker
@@ -266,6 +267,7 @@ class CloudReconciler(CloudKind[P, S, F]):
 
     def _common(self, stored: CachedObject[P, S], spec: P, account: ResolvedAccount, seen: Observed) -> dict[str, Any]:
         meta, here, session = stored.meta, seen.identity, account.session
+        needing = tuple(self.dependents(stored, spec)) if self.may_be_destroyed(stored) else ()
         return {
             "now": seen.now,
             "meta": meta,
@@ -279,7 +281,8 @@ class CloudReconciler(CloudKind[P, S, F]):
             "account": account.facts,
             "account_undecided": self._choice.is_undecided(stored, spec, account),
             "owner": self._ownership.owner(meta.uid),
-            "dependents": tuple(self.dependents(stored, spec)) if self.may_be_destroyed(stored) else (),
+            "dependents": tuple(map(str, needing)),
+            "dependents_to_delete": deletable(needing),
             "synced": self._deps.synced(),
             "may_adopt": not sharing.is_isolated(self._deps.objects, account),
             "listing_pace": ListingPace() if session is None or here is None else session.listing_pace(here.cluster),

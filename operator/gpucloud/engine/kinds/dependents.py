@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.engine.kinds.indexes import InVpc, MadeFrom, Named, RefersTo
@@ -17,7 +18,7 @@ from gpucloud.reconcile.pause import is_paused
 from gpucloud.reconcile.retention import recorded_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.kinds.listers import Listers
@@ -32,7 +33,26 @@ if TYPE_CHECKING:
 _SHOWN = frozenset({OrderState.SEEN, OrderState.DESTROYING})
 
 
-def dependents_of_vpc(objects: Listers, vpc: Vpc, spec: GpuVpcSpec, *, lost: bool = False) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """An object that still needs the resource of another one. It has no name where it is in another namespace."""
+
+    kind: str
+    name: str
+    is_deleting: bool
+
+    def __str__(self) -> str:
+        """As a message names it."""
+        return f"{self.kind} {self.name!r}" if self.name else f"a {self.kind} in another namespace"
+
+
+def deletable(dependents: Iterable[Dependent]) -> tuple[str, ...] | None:
+    """Return what kubectl calls those that nobody has deleted yet, ``gpuvm/train``; None if one is in another namespace."""
+    left = [one for one in dependents if not one.is_deleting]
+    return tuple(f"{one.kind.lower()}/{one.name}" for one in left) if all(one.name for one in left) else None
+
+
+def dependents_of_vpc(objects: Listers, vpc: Vpc, spec: GpuVpcSpec, *, lost: bool = False) -> Iterator[Dependent]:
     """Yield the objects that block this VPC's destruction: they refer to it, or have or may have a resource in it.
 
     Of a lost VPC only the latter, which may show that it still stands; the others can use the next VPC.
@@ -43,13 +63,13 @@ def dependents_of_vpc(objects: Listers, vpc: Vpc, spec: GpuVpcSpec, *, lost: boo
             continue
         refers = not lost and vm.spec.vpc_ref is not None and refers_to(vm, vpc, vm.spec.vpc_ref.name)
         if refers or (_ordered_in(vm, vpc, spec) and objects.may_share_tenant(vm, vpc)):
-            yield _display_name(gpuvm.KIND, vm, vpc)
+            yield _dependent(gpuvm.KIND, vm, vpc)
     for snapshot in objects.snapshots.indexed(here):
         if snapshot.meta.has_finalizer and _ordered_in(snapshot, vpc, spec) and objects.may_share_tenant(snapshot, vpc):
-            yield _display_name(gpusnapshot.KIND, snapshot, vpc)
+            yield _dependent(gpusnapshot.KIND, snapshot, vpc)
 
 
-def dependents_of_vm(objects: Listers, vm: Vm) -> Iterator[str]:
+def dependents_of_vm(objects: Listers, vm: Vm) -> Iterator[Dependent]:
     """Yield the GpuSnapshots of this VM, by vmRef or by name, that are being taken now."""
     here = None if vm.spec is None else objects.vm_identity(vm, vm.spec)
     refers_here = RefersTo(gpuvm.KIND, vm.meta.namespace, vm.meta.name)
@@ -60,10 +80,10 @@ def dependents_of_vm(objects: Listers, vm: Vm) -> Iterator[str]:
         refers = spec.vm_ref is not None and refers_to(snapshot, vm, spec.vm_ref.name)
         names = spec.vm is not None and here is not None and _leads_to(spec.vm, here)
         if refers or (names and objects.may_share_tenant(snapshot, vm)):
-            yield _display_name(gpusnapshot.KIND, snapshot, vm)
+            yield _dependent(gpusnapshot.KIND, snapshot, vm)
 
 
-def dependents_of_snapshot(objects: Listers, snapshot: Snapshot) -> Iterator[str]:
+def dependents_of_snapshot(objects: Listers, snapshot: Snapshot) -> Iterator[Dependent]:
     """Yield the GpuVMs that are being made from this snapshot now."""
     here = None if snapshot.spec is None else objects.snapshot_identity(snapshot, snapshot.spec)
     refers_here = RefersTo(gpusnapshot.KIND, snapshot.meta.namespace, snapshot.meta.name)
@@ -73,7 +93,7 @@ def dependents_of_snapshot(objects: Listers, snapshot: Snapshot) -> Iterator[str
             continue
         refers = image.snapshot_ref is not None and refers_to(vm, snapshot, image.snapshot_ref.name)
         if refers or (image.snapshot is not None and _names_snapshot(objects, vm, image.snapshot, snapshot)):
-            yield _display_name(gpuvm.KIND, vm, snapshot)
+            yield _dependent(gpuvm.KIND, vm, snapshot)
 
 
 def is_final_snapshot(snapshot: Snapshot, vm: Vm) -> bool:
@@ -177,8 +197,7 @@ def _may_come(dependent: CachedObject[Any, Any], needed: CachedObject[Any, Any])
     return orders.may_exist(order) and not (overdue and needed.meta.deleting)
 
 
-def _display_name(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> str:
-    """Return an object's name for a message. An object of another namespace stays unnamed."""
-    if stored.meta.namespace == beside.meta.namespace:
-        return f"{kind} {stored.meta.name!r}"
-    return f"a {kind} in another namespace"
+def _dependent(kind: str, stored: CachedObject[Any, Any], beside: CachedObject[Any, Any]) -> Dependent:
+    """Return an object that needs another one's resource."""
+    name = stored.meta.name if stored.meta.namespace == beside.meta.namespace else ""
+    return Dependent(kind, name, is_deleting=stored.meta.deleting)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cache.store import CachedObject, Store
     from gpucloud.engine.cloud.accounts import Accounts
     from gpucloud.engine.cloud.inventory import Inventory
+    from gpucloud.engine.kinds.dependents import Dependent
     from gpucloud.engine.kinds.order_tracking import OrderTracker
     from gpucloud.engine.kinds.ownership import Ownership
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -28,7 +29,7 @@ class Preconditions:
     ownership: Ownership
     accounts: Accounts
     tracker: OrderTracker
-    dependents: Callable[[CachedObject[Any, Any], Any], Iterator[str]]
+    dependents: Callable[[CachedObject[Any, Any], Any], Iterator[Dependent]]
 
     def of(
         self, stored: CachedObject[Any, Any], facts: CloudFacts[Any, Any, Any], verb: Verb, inventory: Inventory[Any]

@@ -10,6 +10,7 @@ from gpucloud.kinds.meta import Reason
 from gpucloud.reconcile import credential, evidence
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import command
+from gpucloud.reconcile.commands import plugin_command
 from gpucloud.reconcile.conditions import stalled, working
 from gpucloud.reconcile.core import failed
 from gpucloud.reconcile.core.absent import absent_twice_since, await_gone, lost_before, release_gone
@@ -28,7 +29,7 @@ from gpucloud.reconcile.core.destruction import (
 from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
 from gpucloud.reconcile.plan import Plan, first_plan
-from gpucloud.reconcile.text import followed, listed
+from gpucloud.reconcile.text import NAMED, followed, listed
 from gpucloud.reconcile.unseen import RECHECK_SECONDS, REFUSALS, why_unseen
 
 if TYPE_CHECKING:
@@ -173,11 +174,23 @@ def held_by_dependents(f: CloudFacts[Any, S, Any]) -> Plan[S] | None:
             f"it, {'is' if one else 'are'} Ready. Nothing to do, unless {'that' if one else 'one'} is Stalled or paused."
         )
     else:
-        words = (
-            f"The {f.subject.noun} is still needed by {those}. Delete {'that object' if one else 'those objects'}, too (that "
-            f"destroys what {'it' if one else 'they'} ordered): the {f.subject.noun} is destroyed as soon as nothing needs it."
-        )
+        words = f"The {f.subject.noun} is still needed by {those}, and is destroyed as soon as nothing needs it."
+        words = f"{words} {_freeing(f)}".strip()
     return plan_status(f, working(Reason.DELETION_BLOCKED, words), requeue_at=f.now.mono + RECHECK_SECONDS)
+
+
+def _freeing(f: CloudFacts[Any, Any, Any]) -> str:
+    """Return how the objects that need the resource are deleted: by a command, unless some are in another namespace."""
+    theirs = f.dependents_to_delete
+    if theirs == ():
+        return ""
+    them, they = ("that object", "it") if len(f.dependents) == 1 else ("those", "they")
+    words = f"Delete {them}, too (that destroys what {they} ordered)"
+    if theirs is None:
+        return f"{words}."
+    if len(theirs) > NAMED:
+        return f"{words}. To see them: {plugin_command('status', f.subject.kind, f.meta.namespace, f.meta.name)}"
+    return f"{words}: kubectl delete {' '.join(theirs)} --namespace={f.meta.namespace}"
 
 
 def _unobserved(f: CloudFacts[Any, S, Any], unseen: Unknown) -> Plan[S]:

@@ -94,6 +94,7 @@ class CloudFacts(ABC, Generic[P, S, R]):
     owner: ResourceOwner | None = None  # the other object of this kind that owns the resource
     needs: tuple[Dependency, ...] = ()  # what must be ready before anything is created
     dependents: tuple[str, ...] = ()  # names of objects that still need the resource, for messages: "GpuVM 'train'"
+    dependents_to_delete: tuple[str, ...] | None = ()  # those that nobody has deleted: "gpuvm/train"; None: some are elsewhere
     namespace_terminating: bool = False
     ends_a_vm: bool = False  # it is the final snapshot of a VM whose object is being deleted
     synced: bool = True  # the first list is complete, so claims are complete

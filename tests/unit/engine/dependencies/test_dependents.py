@@ -67,6 +67,23 @@ async def test_who_needs_a_vpc(reconcilers, kind, other, named, why):
 
 
 @pytest.mark.parametrize(
+    ("other", "to_delete"),
+    [
+        ({"spec": BY_REF}, ("gpuvm/other",)),
+        ({"spec": BY_REF, "meta": GOING}, ()),
+        ({"spec": {"vpc": "acme-train"}, "status": IN_IT, "meta": {"namespace": "others"}}, None),
+        ({"spec": {"vpc": "acme-train"}, "status": IN_IT, "meta": {"namespace": "others", **GOING}}, ()),
+    ],
+    ids=["nobody has deleted it", "it is being deleted", "in another namespace", "there, and being deleted"],
+)
+async def test_which_of_those_that_need_a_vpc_a_person_has_to_delete(reconcilers, other, to_delete):
+    a_vpc(reconcilers, status=status(order=("acme-train", "acme-train"), vpcId="7", tenancy="a"))
+    reconcilers.put("GpuVM", "other", **other)
+    found = await reconcilers.facts("GpuVpc", "net")
+    assert (len(found.dependents), found.dependents_to_delete) == (1, to_delete)
+
+
+@pytest.mark.parametrize(
     ("other", "waits", "why"),
     [
         ({"spec": BY_REF}, False, "it waits for the VPC, and can use the next one"),

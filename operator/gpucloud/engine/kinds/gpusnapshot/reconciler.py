@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import SnapshotRecord
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.dependents import Dependent
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.reconcile.facts import Observation
     from gpucloud.reconcile.naming import Identity
@@ -87,7 +88,7 @@ class GpuSnapshotReconciler(CloudReconciler[GpuSnapshotSpec, GpuSnapshotStatus, 
         """Whether the spec sets the snapshot's name."""
         return spec.snapshot_name is not None
 
-    def dependents(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Iterator[str]:  # noqa: ARG002 - the base's form
+    def dependents(self, stored: GpuSnapshot, spec: GpuSnapshotSpec) -> Iterator[Dependent]:  # noqa: ARG002 - the base's form
         """Yield the GpuVMs that are being made from the snapshot."""
         return dependents.dependents_of_snapshot(self._deps.objects, stored)
 

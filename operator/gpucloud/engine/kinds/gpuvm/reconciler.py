@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from gpucloud.engine.cloud.accounts import ResolvedAccount
     from gpucloud.engine.cloud.port import Precondition
     from gpucloud.engine.kinds.cleanups import Cleanup
+    from gpucloud.engine.kinds.dependents import Dependent
     from gpucloud.engine.kinds.deps import ReconcilerDeps
     from gpucloud.engine.kinds.indexes import Reference
     from gpucloud.engine.kinds.observing import Observed
@@ -151,7 +152,7 @@ class GpuVMReconciler(CloudReconciler[GpuVMSpec, GpuVMStatus, VmFacts]):
         """Whether the spec sets the VM's name."""
         return spec.vm_name is not None
 
-    def dependents(self, stored: GpuVM, spec: GpuVMSpec) -> Iterator[str]:  # noqa: ARG002 - the base's form
+    def dependents(self, stored: GpuVM, spec: GpuVMSpec) -> Iterator[Dependent]:  # noqa: ARG002 - the base's form
         """Yield the GpuSnapshots that are being taken of the VM."""
         return dependents.dependents_of_vm(self._deps.objects, stored)
 

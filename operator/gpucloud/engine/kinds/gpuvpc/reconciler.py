@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpucloud.cloud.models import VpcRecord
     from gpucloud.engine.cache.store import CachedObject
     from gpucloud.engine.cloud.accounts import ResolvedAccount
+    from gpucloud.engine.kinds.dependents import Dependent
     from gpucloud.reconcile.naming import Identity
     from gpucloud.reconcile.placement import Placement
     from gpucloud.reconcile.plan import Plan
@@ -60,7 +61,7 @@ class GpuVpcReconciler(CloudReconciler[GpuVpcSpec, GpuVpcStatus, VpcFacts]):
         """Whether the spec sets the VPC's name: always."""
         return True
 
-    def dependents(self, stored: GpuVpc, spec: GpuVpcSpec) -> Iterator[str]:
+    def dependents(self, stored: GpuVpc, spec: GpuVpcSpec) -> Iterator[Dependent]:
         """Yield the objects that have or may have a resource in the VPC, or refer to it."""
         known = self._tracker.latest(stored.meta.uid)
         lost = known is not None and known.state is OrderState.LOST
