@@ -7,6 +7,7 @@ import yaml
 from lupa.lua51 import LuaError
 
 import argocd
+from gpucloud.reconcile import pause
 from support import argo
 from support.manifests import gpuvm
 
@@ -38,6 +39,26 @@ def test_every_verdict_has_a_fixture():
     for kind in KINDS:
         verdicts = {wanted["status"] for of_kind, _, wanted in FIXTURES if of_kind == kind}
         assert verdicts == {"Healthy", "Progressing", "Degraded"}, kind
+
+
+GRANT = "Grant the credential this permission; the operator tries again every 5 minutes."
+
+
+def said(of_kind, path):
+    """The object, and each message in its status."""
+    item = yaml.safe_load(argo.of(of_kind, path).read_text())
+    return item, [one["message"] for one in item["status"].get("conditions", ())]
+
+
+@pytest.mark.parametrize(("kind", "path", "wanted"), FIXTURES, ids=[f"{kind} {path}" for kind, path, _ in FIXTURES])
+def test_a_fixture_has_the_words_of_today(kind, path, wanted):
+    """Who learns from them what Argo CD will show reads the same from the operator."""
+    item, messages = said(kind, path)
+    meta = item["metadata"]
+    paused = pause.message(meta.get("annotations", {}), kind, meta["namespace"], meta["name"])
+    for words in [*messages, wanted["message"]]:
+        assert paused in words or "Paused by" not in words
+        assert GRANT in words or "Grant the credential" not in words
 
 
 READY = ("Ready", "True", "Running", "The VM is running.")
