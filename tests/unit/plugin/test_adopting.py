@@ -294,7 +294,7 @@ def test_a_host_that_has_an_object_is_not_exported(api, plugin, monkeypatch):
     assert (code, out, err) == (0, "", "kubectl gpucloud: everything that the account sees has an object.\n")
 
 
-EXPORT_HOSTS = "kubectl gpucloud export --kind=ghost"
+EXPORT_HOSTS = "kubectl gpucloud export --kind=ghost --namespace=team"
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,13 @@ WORDS = [
     (("doctor", "-o", "json"), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "the same for programs"),
     (("restart", "off"), "kubectl gpucloud start --context=fake gvm/off --namespace=team", "a verb that is refused"),
     (("start", "paused"), "kubectl gpucloud resume --context=fake gvm/paused --namespace=team", "a note"),
+    (("adopt", "ghost/metal"), "kubectl gpucloud export --context=fake --kind=ghost --namespace=team\n", "of our verbs"),
+    (
+        ("adopt", "ghost/metal", "--account", "lab"),
+        "export --context=fake --kind=ghost --account=lab --namespace=team\n",
+        "its own",
+    ),
+    (("create", "new", "-n", "ml"), "kubectl gpucloud offers --context=fake --namespace=ml\n", "a namespace that was given"),
 ]
 
 

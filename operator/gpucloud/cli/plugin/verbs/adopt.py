@@ -105,7 +105,7 @@ def adopt(
     """Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object."""
     kind, called = target(name, others=True)
     if kind == HOST:
-        command = paste("kubectl gpucloud export --kind=ghost")
+        command = command_again(cluster(at), cloud, "export", "--kind=ghost")
         what = "a GpuHost adopts nothing: it observes a host that is allocated already."
         raise PluginError(what, ExitCode.MISUSED, do=f"See the manifests: {command}")
     if kind not in adopting.NOUNS:
