@@ -82,17 +82,17 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "the name of the GpuVM is missing"),
+        ((), "the name of the GpuVM and --configuration are missing"),
         (("Note_Book", "-c", A100), "start and end with a letter or digit, for example note-book."),
         (("a..b", "-c", A100), "and each part between dots, too, for example a-b."),
         (("a" * 254, "-c", A100), "the name for the GpuVM has 254 characters.\nUse 253 at most."),
-        (("train",), "--configuration is missing.\nSee what can be bought:\nkubectl gpucloud offers\n"),
+        (("train",), "--configuration is missing.\n"),
         (("train", "-c", "A100"), f"--configuration: 'A100' is not offered. Did you mean '{A100}'?\nUse {A100}, {H100}."),
         (("train", "-c", A100), f"--cluster is missing.\nName one of those that offer {A100}: Hou1, Msc1."),
         (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean 'Msc1'?"),
         (("train", "-c", H100, "--cluster", "msc1"), f"--cluster: Msc1 does not offer {H100}.\nUse Hou1."),
         (("train", "-c", A100, "--cluster", "Msc1", "--pool", "on-demnd"), "Did you mean 'on-demand'?"),
-        (("train", "-c", A100, "--cluster", "Hou1"), "Name it with --vpc-ref with a GpuVpc of the namespace, or with --vpc"),
+        (("train", "-c", A100, "--cluster", "Hou1"), "Name the VPC with --vpc-ref with a GpuVpc of the namespace, or with"),
         (("train", "-c", A100, "--cluster", "Hou1"), "for example acme."),
         (("train", "-c", A100, "--cluster", "Hou1", "--vpc-ref", "lab"), "GpuVpc/lab is not in cluster Hou1"),
         (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab", "--cluster", "Msc1"), "Name one of them"),
@@ -109,6 +109,68 @@ def test_what_is_wrong_names_the_way_out(api, plugin, words, says):
     assert (code, out, api.changed("POST")) == (2, "", [])
     assert says in err
     assert err.count("kubectl gpucloud: ") == 1
+
+
+BEGUN = "kubectl gpucloud create"
+LACKING = [
+    (
+        (),
+        (
+            "the name of the GpuVM and --configuration are missing.\nSee what can be bought:\nkubectl gpucloud offers\n"
+            "Then complete this command, with --vpc VPC unless the namespace has one GpuVpc in that cluster:\n"
+            f"{BEGUN} NAME -c CONFIGURATION --cluster CLUSTER\n"
+        ),
+        "one thing at a time took three calls",
+    ),
+    (("train",), f"{BEGUN} train -c CONFIGURATION --cluster CLUSTER\n", "what was typed stays"),
+    (
+        ("-c", A100, "--vpc", "acme", "--disk", "40", "--apply", "--wait"),
+        (
+            "the name of the GpuVM is missing.\nSee what can be bought:\nkubectl gpucloud offers\nThen complete this command:\n"
+            f"{BEGUN} NAME -c {A100} --cluster CLUSTER --vpc acme --disk 40 --apply --wait\n"
+        ),
+        "all of it",
+    ),
+    (("-n", "team"), f"{BEGUN} --namespace=team NAME -c CONFIGURATION --cluster CLUSTER\n", "and where"),
+    (
+        ("--ssh-key", "a b.pub", "--ssh-key", "c.pub"),
+        f"{BEGUN} NAME -c CONFIGURATION --cluster CLUSTER --ssh-key 'a b.pub' --ssh-key c.pub\n",
+        "a shell can read it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "says", "why"), LACKING, ids=[row[2] for row in LACKING])
+@pytest.mark.usefixtures("home")
+def test_all_that_is_missing_is_named_at_once_with_one_command_to_complete(plugin, words, says, why):
+    code, out, err = plugin("create", *words)
+    assert (code, out) == (2, ""), why
+    assert says in err, why
+
+
+@pytest.mark.usefixtures("home")
+def test_the_command_to_complete_has_a_place_for_a_key_where_none_is_found(plugin, tmp_path):
+    (tmp_path / ".ssh" / "id_rsa.pub").unlink()
+    assert f"{BEGUN} NAME -c CONFIGURATION --cluster CLUSTER --ssh-key FILE\n" in plugin("create")[2]
+
+
+@pytest.mark.parametrize(
+    ("offers", "says"),
+    [
+        (OFFERED, f"Name one of those that offer {A100}: Hou1, Msc1."),
+        (None, "See what can be bought:\nkubectl gpucloud offers\n"),
+    ],
+    ids=["offers", "none can be seen"],
+)
+def test_a_vpc_that_follows_from_no_cluster_is_missed_together_with_the_cluster(api, plugin, home, offers, says):
+    home(offers)
+    api.objects.clear()
+    code, _, err = plugin("create", "train", "-c", A100)
+    assert code == 2
+    assert (
+        "--cluster and the VPC are missing.\nName the VPC with --vpc-ref with a GpuVpc of the namespace, or with --vpc" in err
+    )
+    assert says in err
 
 
 @pytest.mark.parametrize(
@@ -130,7 +192,7 @@ def test_a_file_that_is_no_public_key_is_refused_and_not_shown(plugin, tmp_path,
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "the name of the GpuVM is missing"),
+        ((), "the name of the GpuVM and --configuration are missing"),
         (("train",), "--configuration is missing"),
         (("train", "-c", A100, "--vpc", "a", "--vpc-ref", "lab"), "Name one of them"),
         (("train", "-c", A100, "--image", "a", "--snapshot", "b"), "made from one of them"),

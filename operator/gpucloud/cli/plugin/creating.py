@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+import shlex
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import naming
@@ -14,7 +15,7 @@ from gpucloud.kinds.meta import API_VERSION
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gpucloud.cli.plugin.commands import NewVm
 
@@ -85,17 +86,41 @@ def check_combination(wanted: NewVm) -> None:
         raise _wrong("--vpc and --vpc-ref: a VM is in one VPC.", "Name one of them.")
 
 
-def check_complete(wanted: NewVm) -> None:
+def check_complete(wanted: NewVm, *others: str) -> None:
     """Look for what only the user can name, and for fields that exclude each other. Keys are looked for later.
 
+    ``others`` are further words of the command that is printed for the user to complete.
+
     Raises:
-        PluginError: something is missing, or named twice.
+        PluginError: something is missing, and all that is missing is named; or something is named twice.
     """
-    if not wanted.name:
-        raise _wrong("the name of the GpuVM is missing.", f"Name it: {paste('kubectl gpucloud create NAME')}")
-    if not wanted.configuration:
-        raise _wrong("--configuration is missing.", OFFERS)
+    if not wanted.name or not wanted.configuration:
+        vpc = "" if wanted.vpc or wanted.vpc_ref else ", with --vpc VPC unless the namespace has one GpuVpc in that cluster"
+        command = _to_complete(wanted, *others)
+        raise _wrong(_missing(wanted), f"{OFFERS} -- Then complete this command{vpc}: {command}")
     check_combination(wanted)
+
+
+def _missing(wanted: NewVm) -> str:
+    if wanted.name:
+        return "--configuration is missing."
+    return (
+        "the name of the GpuVM is missing."
+        if wanted.configuration
+        else "the name of the GpuVM and --configuration are missing."
+    )
+
+
+def _to_complete(wanted: NewVm, *others: str) -> str:
+    """The command as it was typed, with a word in capitals for each that it lacks."""
+    words = ["kubectl", "gpucloud", "create", wanted.name or "NAME"]
+    lacking = {"configuration": "CONFIGURATION", "cluster": "CLUSTER"}
+    for one in fields(wanted):
+        value = getattr(wanted, one.name) or lacking.get(one.name)
+        if value and one.metadata.get("names"):
+            values = value if isinstance(value, tuple) else (value,)
+            words += [word for each in values for word in (one.metadata["names"][-1], str(each))]
+    return paste(shlex.join([*words, *others]))
 
 
 def check_keys(wanted: NewVm) -> None:
@@ -129,14 +154,23 @@ def _with_cluster(wanted: NewVm, known: Known) -> NewVm:
     if wanted.cluster:
         return wanted
     if known.rows is None:
-        raise _wrong("--cluster is missing.", OFFERS)
+        raise _without_cluster(wanted, known, (), OFFERS)
     places = places_of(wanted.configuration, known)
     if not places:
         what = f"--cluster is missing, and no offer of {wanted.configuration} names one."
         raise _wrong(what, "Give --cluster as the cloud spells it.")
     if len(places) > 1:
-        raise _wrong("--cluster is missing.", f"Name one of those that offer {wanted.configuration}: {', '.join(places)}.")
+        there = f"Name one of those that offer {wanted.configuration}: {', '.join(places)}."
+        raise _without_cluster(wanted, known, places, there)
     return replace(wanted, cluster=places[0])
+
+
+def _without_cluster(wanted: NewVm, known: Known, places: Sequence[str], do: str) -> PluginError:
+    """That the cluster is missing; and the VPC, too, where none follows from any of the clusters."""
+    clusters = places or [str(item.spec.get("cluster", "")) for item in known.vpcs]
+    if wanted.vpc or wanted.vpc_ref or any(len(known.vpcs_in(cluster)) == 1 for cluster in clusters):
+        return _wrong("--cluster is missing.", do)
+    return _wrong("--cluster and the VPC are missing.", f"{_naming_the_vpc((), known)} {do}")
 
 
 def with_known_names(wanted: NewVm, known: Known) -> NewVm:
@@ -218,11 +252,15 @@ def _with_vpc(wanted: NewVm, known: Known) -> NewVm:
             raise _wrong(what, "Use one that is, or --vpc.")
     elif not wanted.vpc:
         if len(there) != 1:
-            tenant = f", for example {known.tenant}" if known.tenant else ", usually the tenant's name"
-            which = f"--vpc-ref ({', '.join(there)})" if there else "--vpc-ref with a GpuVpc of the namespace"
-            raise _wrong("the VPC is missing.", f"Name it with {which}, or with --vpc as the cloud has it{tenant}.")
+            raise _wrong("the VPC is missing.", _naming_the_vpc(there, known))
         return replace(wanted, vpc_ref=there[0])
     return wanted
+
+
+def _naming_the_vpc(there: Sequence[str], known: Known) -> str:
+    tenant = f", for example {known.tenant}" if known.tenant else ", usually the tenant's name"
+    which = f"--vpc-ref ({', '.join(there)})" if there else "--vpc-ref with a GpuVpc of the namespace"
+    return f"Name the VPC with {which}, or with --vpc as the cloud has it{tenant}."
 
 
 def price(wanted: NewVm, known: Known) -> str:

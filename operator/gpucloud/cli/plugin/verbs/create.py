@@ -32,7 +32,10 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     if wait_for_it and not apply and not asks:
         what = "--wait needs --apply: without it the manifest is printed and nothing is created."
         raise PluginError(what, ExitCode.MISUSED, do="Add --apply, or leave --wait out.")
-    (creating.check_combination if asks else creating.check_complete)(wanted)  # before the calls, which take seconds
+    if asks:  # before the calls, which take seconds
+        creating.check_combination(wanted)
+    else:
+        creating.check_complete(wanted, *_others(wanted, apply=apply, wait_for_it=wait_for_it))
     account, source = _ways(here, cloud)
     known = _known(here, account, source)
     wanted = creating.with_known_names(replace(wanted, account=_shown(account)), known)
@@ -49,6 +52,12 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     if not wait_for_it:
         return ExitCode.OK
     return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+
+
+def _others(wanted: NewVm, *, apply: bool, wait_for_it: bool) -> list[str]:
+    """Further words of the command, as they were typed; with a place for a key, where none is found."""
+    key = [] if wanted.key_files or keyfiles.usual() else ["--ssh-key", "FILE"]
+    return [*key, *(["--apply"] if apply else []), *(["--wait"] if wait_for_it else [])]
 
 
 def _shown(account: Thing | None) -> str:
