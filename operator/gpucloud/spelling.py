@@ -57,6 +57,12 @@ def expected(words: Iterable[str], value: str) -> str:
     return f"expected one of {', '.join(known)}, not {value!r}{f'.{asked}' if asked else ''}"
 
 
+def use_one_of(known: Iterable[str]) -> str:
+    """Return the way out of a word that is none of the known ones."""
+    first, *others = known
+    return f"Use one of: {', '.join((first, *others))}." if others else f"Use {first}."
+
+
 def _near(word: str, known: Iterable[str]) -> tuple[str, ...]:
     import difflib  # noqa: PLC0415 - for a refusal only
 

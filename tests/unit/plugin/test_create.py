@@ -87,7 +87,10 @@ def test_an_account_of_another_name_stands_in_the_manifest(api, made):
         (("a..b", "-c", A100), "and each part between dots, too, for example a-b."),
         (("a" * 254, "-c", A100), "the name for the GpuVM has 254 characters.\nUse 253 at most."),
         (("train",), "--configuration is missing.\n"),
-        (("train", "-c", "A100"), f"--configuration: 'A100' is not offered. Did you mean '{A100}'?\nUse {A100}, {H100}."),
+        (
+            ("train", "-c", "A100"),
+            f"--configuration: 'A100' is not offered. Did you mean '{A100}'?\nUse one of: {A100}, {H100}.",
+        ),
         (("train", "-c", A100), f"--cluster is missing.\nName one of those that offer {A100}: Hou1, Msc1."),
         (("train", "-c", A100, "--cluster", "Mcs1"), "Did you mean 'Msc1'?"),
         (("train", "-c", H100, "--cluster", "msc1"), f"--cluster: Msc1 does not offer {H100}.\nUse Hou1."),
@@ -236,7 +239,7 @@ def test_a_missing_key_is_told_when_the_names_are_right(api, plugin, tmp_path):
 
 VPCS = [
     ("acme-trian", OF_CLOUD, "lists no VPC 'acme-trian' in cluster Msc1. Did you mean 'acme-train'?", "a slip"),
-    ("theirs", OF_CLOUD, "in cluster Msc1.\nUse acme, acme-lab, acme-train.", "near none: all are named"),
+    ("theirs", OF_CLOUD, "in cluster Msc1.\nUse one of: acme, acme-lab, acme-train.", "near none: all are named"),
     ("acme-eval", OF_CLOUD, "lists no VPC 'acme-eval' in cluster Msc1.", "a VPC of another cluster"),
     ("lab", OF_CLOUD, "Use --vpc-ref lab for the GpuVpc of this name.", "the name of an object"),
     ("ACME", OF_CLOUD, "acme", "as the cloud spells it"),

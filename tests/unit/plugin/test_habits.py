@@ -75,4 +75,4 @@ def test_a_kind_and_a_name_apart_are_answered_by_how_to_write_them(plugin, words
 def test_a_goal_by_kubectls_word_is_answered_by_ours(plugin, typed, meant):
     code, _, err = plugin("wait", "gvm/a", f"--for={typed}")
     assert code == 2
-    assert f"unknown value {typed!r}. Did you mean {meant!r}?\nUse ready, gone." in err
+    assert f"unknown value {typed!r}. Did you mean {meant!r}?\nUse one of: ready, gone." in err

@@ -32,6 +32,30 @@ def test_a_namespace_that_is_not_there_is_answered_by_the_near_one(words, api, p
     )
 
 
+VERBS_OF_ONE_KIND = [("stop",), ("restart",), ("snapshot",), ("ssh",), ("logs",)]
+THERE = [
+    ((), "Name a GpuVM. Namespace 'team' has none.\n", "none"),
+    (("train",), "Name a GpuVM of namespace 'team': train.\n", "one"),
+    (tuple(f"vm-{number}" for number in range(7)), "': vm-0, vm-1, vm-2, vm-3, vm-4 and 2 more.\n", "more than help"),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS_OF_ONE_KIND, ids=" ".join)
+@pytest.mark.parametrize(("names", "says", "why"), THERE, ids=[row[2] for row in THERE])
+def test_an_object_of_another_kind_is_answered_by_those_that_the_verb_takes(verb, names, says, why, api, plugin):
+    api.add(*(a_body("GpuVM", name) for name in names))
+    code, out, err = plugin(*verb, "gvpc/lab")
+    assert (code, out) == (2, ""), why
+    assert err.startswith("kubectl gpucloud: 'gvpc/lab' is not a GpuVM, and this verb takes nothing else.\nName a GpuVM"), why
+    assert err.endswith(says), why
+
+
+def test_the_way_out_of_another_kind_needs_no_right_to_list(api, plugin):
+    api.refused["/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuvms"] = 403
+    code, _, err = plugin("stop", "gvpc/lab")
+    assert (code, err.endswith("\nName a GpuVM.\n")) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("state", "says", "why"),
     [

@@ -73,7 +73,7 @@ def test_a_cluster_is_spelled_as_the_account_names_it(plugin, place):
     """A wrong one showed every configuration with '-' for all that matters."""
     code, out, err = plugin("offers", "--cluster", "Mcs1")
     assert (code, out, place) == (2, "", [])
-    assert "--cluster: 'Mcs1' is not offered. Did you mean 'Msc1'?\nUse Hou1, Msc1." in err
+    assert "--cluster: 'Mcs1' is not offered. Did you mean 'Msc1'?\nUse one of: Hou1, Msc1." in err
     plugin("offers", "--cluster", "msc1")
     assert place == ["Msc1"]
 

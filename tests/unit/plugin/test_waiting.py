@@ -277,7 +277,7 @@ def test_how_objects_are_named(text, others, expected):
 @pytest.mark.parametrize(
     ("text", "others", "says"),
     [
-        ("pod/train", True, r"unknown kind 'pod'. Use gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
+        ("pod/train", True, r"unknown kind 'pod'. Use one of: gpucloudaccount \(gca\), gpuvpc \(gvpc\), gpuvm \(gvm\)"),
         ("gvm/", True, "is not KIND/NAME"),
         ("gvm/a/b", True, "is not KIND/NAME"),
         ("gvm", True, "'gvm' is a kind. Add the name of an object, such as gvm/train"),

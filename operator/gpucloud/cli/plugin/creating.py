@@ -12,7 +12,7 @@ from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Thing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.meta import API_VERSION
-from gpucloud.spelling import nearest, question
+from gpucloud.spelling import nearest, question, use_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -190,7 +190,7 @@ def with_known_names(wanted: NewVm, known: Known) -> NewVm:
     if wanted.cluster and places:
         named = spelled("cluster", wanted.cluster, [str(row["cluster"]) for row in known.rows if row["cluster"]])
         if named not in places:
-            raise _wrong(f"--cluster: {named} does not offer {wanted.configuration}.", f"Use {', '.join(places)}.")
+            raise _wrong(f"--cluster: {named} does not offer {wanted.configuration}.", use_one_of(places))
         wanted = replace(wanted, cluster=named)
     pools = {str(row["resourcePool"]) for row in rows if wanted.cluster in {"", row["cluster"]} and row["resourcePool"]}
     return replace(wanted, pool=spelled_if_known("pool", wanted.pool, pools))
@@ -215,7 +215,7 @@ def with_known_vpc(wanted: NewVm, known: Known) -> NewVm:
     what = f"--vpc: the cloud lists no VPC {wanted.vpc!r} in cluster {wanted.cluster}.{question(nearest(wanted.vpc, names))}"
     if wanted.vpc in objects:
         raise _wrong(what, f"Use --vpc-ref {wanted.vpc} for the GpuVpc of this name.")
-    raise _wrong(what, f"Use {', '.join(names)}.")
+    raise _wrong(what, use_one_of(names))
 
 
 def spelled(option: str, word: str, known: Iterable[str]) -> str:
@@ -229,7 +229,7 @@ def spelled(option: str, word: str, known: Iterable[str]) -> str:
     if not names:
         raise _wrong(f"--{option}: {word!r} is not offered, nor is any other.", OFFERS)
     if found is None:
-        raise _wrong(f"--{option}: {word!r} is not offered.{question(nearest(word, names))}", f"Use {', '.join(names)}.")
+        raise _wrong(f"--{option}: {word!r} is not offered.{question(nearest(word, names))}", use_one_of(names))
     return found
 
 

@@ -17,7 +17,7 @@ from gpucloud.kinds import names
 from gpucloud.kinds.meta import FINALIZER
 from gpucloud.kinds.names import ACCOUNT, HOST, SNAPSHOT, VM, VPC
 from gpucloud.reconcile.pause import is_paused
-from gpucloud.spelling import suggestion
+from gpucloud.spelling import suggestion, use_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -162,10 +162,10 @@ def target(text: str, default: str = VM, *, others: bool = False) -> tuple[str, 
     if others and not slash and _kind(text) is not None:
         raise PluginError(f"{text!r} is a kind.", ExitCode.MISUSED, do=f"Add the name of an object, such as {text}/train.")
     if kind is None or not name or "/" in name:
-        known = ", ".join(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
         suggested = suggestion(word, (one for item in KINDS.values() for one in (item.name.lower(), item.plural, item.short)))
         if slash and kind is None:
-            raise PluginError(f"unknown kind {word!r}.{suggested}", ExitCode.MISUSED, do=f"Use {known}.")
+            known = use_one_of(f"{item.name.lower()} ({item.short})" for item in KINDS.values())
+            raise PluginError(f"unknown kind {word!r}.{suggested}", ExitCode.MISUSED, do=known)
         raise PluginError(f"{text!r} is not KIND/NAME.", ExitCode.MISUSED, do="Use for example gvm/train.")
     if kind != default and not others:
         what = f"{text!r} is not a {default}, and this verb takes nothing else."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import short_of
-from gpucloud.spelling import as_listed, question, suggestion
+from gpucloud.spelling import as_listed, question, suggestion, use_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,10 +158,9 @@ def _converted(item: Parameter, text: str, name: str, program: str) -> Any:
     if item.choices:
         text = as_listed(text, item.choices)
         if text not in item.choices:
-            known = ", ".join(item.choices)
             usual = [choice for typed, choice in item.habits if typed == text]
             near = question(usual) or suggestion(text, item.choices)
-            raise UsageError(f"{name}: unknown value {text!r}.{near}", program, f"Use {known}.")
+            raise UsageError(f"{name}: unknown value {text!r}.{near}", program, use_one_of(item.choices))
     try:
         return item.convert(text)
     except ValueError as error:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.cluster import Cluster
-from gpucloud.cli.plugin.errors import PluginError, UnansweredError
+from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import KINDS, Key, Thing, target
+from gpucloud.cli.plugin.objects import KINDS, VM, Key, Thing, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +32,28 @@ def cluster(at: At, *needs: Right) -> Cluster:
 
 
 def vm_key(here: Cluster, name: str) -> Key:
-    """Which GpuVM is meant."""
-    return Key(here.namespace, *target(name))
+    """Which GpuVM is meant.
+
+    Raises:
+        PluginError: the name is none, or another kind stands before it.
+    """
+    kind, called = target(name, others="/" in name)
+    if kind != VM:
+        raise _of_another_kind(here, name)
+    return Key(here.namespace, kind, called)
+
+
+def _of_another_kind(here: Cluster, name: str) -> PluginError:
+    """The error for an object that is no GpuVM, with those of the namespace, where they may be listed."""
+    what = f"{name!r} is not a {VM}, and this verb takes nothing else."
+    try:
+        names = tuple(sorted(item.key.name for item in here.things(here.namespace, (VM,))))
+    except PluginError:
+        return PluginError(what, ExitCode.MISUSED, do=f"Name a {VM}.")
+    from gpucloud.reconcile.text import listed as joined  # noqa: PLC0415 - for a refusal only
+
+    there = f" of namespace {here.namespace!r}: {joined(names)}." if names else f". Namespace {here.namespace!r} has none."
+    return PluginError(what, ExitCode.MISUSED, do=f"Name a {VM}{there}")
 
 
 def keys_of(here: Cluster, objects: Iterable[str]) -> tuple[Key, ...]:
