@@ -1,10 +1,13 @@
 """``create`` on a terminal: its questions, and what is asked for again."""
 
 import io
+import os
+import pty
 
 import pytest
 import yaml
 
+from gpucloud.cli.plugin import prompting
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
 from gpucloud.engine.cloud.queries import Offers
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
@@ -18,6 +21,49 @@ class Interrupted(io.StringIO):
         if not line:
             raise KeyboardInterrupt
         return line
+
+
+class Typist:
+    """A terminal on which somebody types a line before anything is asked, and each answer when its question stands there."""
+
+    def __init__(self, early, *answers):
+        self._leader, follower = pty.openpty()
+        self._terminal, self._answers = os.fdopen(follower, encoding="utf-8"), [*answers]
+        self._type(early)
+
+    def _type(self, line):
+        os.write(self._leader, f"{line}\n".encode())
+
+    def fileno(self):
+        return self._terminal.fileno()
+
+    def readline(self):
+        self._type(self._answers.pop(0))
+        return self._terminal.readline()
+
+    def close(self):
+        os.close(self._leader)
+        self._terminal.close()
+
+
+@pytest.mark.usefixtures("home")
+def test_what_was_typed_before_a_question_stands_there_is_no_answer_to_it(api, plugin, monkeypatch):
+    """The offers take seconds to come: a name that was typed meanwhile was the answer to "Which one", with Enter the first."""
+    typist = Typist("", "2", "acme", "train", "y")
+    monkeypatch.setattr(prompting, "is_possible", lambda: True)
+    monkeypatch.setattr("sys.stdin", typist)
+    code, out, err = plugin("create")
+    typist.close()
+    assert (code, out) == (0, "GpuVM/train: created\n"), err
+    ((_, body),) = api.changed("POST")
+    assert (body["spec"]["cluster"], body["spec"]["vpc"]) == ("Hou1", "acme")
+
+
+@pytest.mark.usefixtures("home")
+def test_a_person_is_told_what_is_waited_for_before_the_first_question(plugin, person):
+    person("1", "lab", "train", "n")
+    code, _, err = plugin("create")
+    assert (code, err.splitlines()[0]) == (0, "kubectl gpucloud: asking the cloud for its offers …")
 
 
 @pytest.mark.usefixtures("home")

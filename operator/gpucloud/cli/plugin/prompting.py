@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,14 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
     """One line; an empty one means the default, and without a default is asked for again.
 
     ``refusal`` says what is wrong with an answer, or nothing; what is wrong is printed, and the question is asked again.
-    An answer with characters that cannot be read or shown is wrong, too.
+    An answer with characters that cannot be read or shown is wrong, too. What was typed before the question stands there is no
+    answer to it, and dropped.
 
     Raises:
         PluginError: the input has ended, or Ctrl-C was typed.
     """
     while True:
+        _drop_early_words()
         print(f"{question} [{default}]: " if default else f"{question}: ", end="", file=sys.stderr, flush=True)
         line = _read()
         if not line:
@@ -47,6 +50,15 @@ def ask(question: str, default: str = "", refusal: Callable[[str], str] = lambda
             return answer
         if wrong:
             show.tell(wrong)
+
+
+def _drop_early_words() -> None:
+    """Drop what was typed so far, on a terminal; a pipe keeps its lines, and so does a system without ``termios``."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import termios  # noqa: PLC0415 - not every system has it
+
+        with contextlib.suppress(termios.error):
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _read() -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.cli.plugin.sources import Source
 
+ASKING = "asking the cloud for its offers"
+
 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
@@ -36,6 +38,8 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
         creating.check_combination(wanted)
     else:
         creating.check_complete(wanted, *_others(wanted, apply=apply, wait_for_it=wait_for_it))
+    if asks:
+        show.tell(f"{ASKING} …")
     account, source = _ways(here, cloud)
     known = _known(here, account, source)
     wanted = creating.with_known_names(replace(wanted, account=_shown(account)), known)
