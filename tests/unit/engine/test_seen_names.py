@@ -3,7 +3,7 @@
 import pytest
 
 from gpucloud.cloud.models import ConfigurationRecord
-from gpucloud.engine.cloud.catalogue import clusters, offered
+from gpucloud.engine.cloud.configuration_records import clusters, offered
 from gpucloud.engine.cloud.seen_names import LONGEST_NAME, MOST_NAMES, SeenNames
 
 

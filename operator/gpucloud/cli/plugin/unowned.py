@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from gpucloud.cli.plugin.objects import HOST, SNAPSHOT, VM, VPC
 from gpucloud.cli.unclaimed import leftover
 from gpucloud.cloud.models import HostRecord, VmRecord, VpcRecord
-from gpucloud.engine.kinds.registry import new_listers
-from gpucloud.engine.orphans import scan
 from gpucloud.reconcile import naming
 from gpucloud.reconcile.orphans import MarkedRecord
 from gpucloud.reconcile.orphans import orphans as without_object
@@ -73,6 +71,9 @@ def _marked(records: Records, tag: str) -> Iterator[MarkedRecord]:
 
 
 def _owners(bodies: Mapping[str, Iterable[Mapping[str, Any]]], tag: str) -> Owners:
+    from gpucloud.engine.kinds.registry import new_listers  # noqa: PLC0415 - all reconcilers, which take a second to load
+    from gpucloud.engine.orphans import scan  # noqa: PLC0415 - as above
+
     objects = new_listers(tag)
     for kind, store in objects.stores.items():
         for body in bodies.get(kind, ()):

@@ -20,7 +20,7 @@ from gpucloud.cloud.models import (
 )
 from gpucloud.cloud.reader import CloudReader
 from gpucloud.engine.cloud import listings
-from gpucloud.engine.cloud.catalogue import names, prices
+from gpucloud.engine.cloud.configuration_records import names, prices
 from gpucloud.reconcile.naming import same_cluster
 
 HOSTS = "hosts"  # the parameter by which the console is asked for hosts, too
