@@ -3,7 +3,9 @@
 The operator's console and the plugin with its own credential share them.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -24,6 +26,8 @@ from gpucloud.engine.cloud.configuration_records import names, prices
 from gpucloud.reconcile.naming import same_cluster
 
 HOSTS = "hosts"  # the parameter by which the console is asked for hosts, too
+AT_ONCE = 6  # requests: somebody waits, and the rest of the credential's budget is for the operator's own listings
+_Listed = tuple[tuple[Any, ...] | None, list[str]]  # records, None if they were not listed; and what they may lack
 
 
 class _Answer(BaseModel):
@@ -63,17 +67,26 @@ async def offers(client: CloudReader, cluster: str = "") -> Offers:
     Raises:
         CloudError: the configurations, or the clusters, cannot be listed.
     """
-    configurations = (await client.get_configurations()).items
-    failures: list[str] = []
-    found: list[AvailabilityRecord] = []
-    for place in (cluster,) if cluster else sorted(await listings.clusters(client)):
-        try:
-            listed = await client.get_availability(cluster=place, report_nodes=True)
-        except CloudError as error:
-            failures.append(f"the availability in cluster {place!r} cannot be read: {error.message}")
-            continue
-        found += [item if item.cluster else item.model_copy(update={"cluster": place}) for item in listed.items]
-    return Offers(configurations=configurations, availability=tuple(found), failures=tuple(failures))
+
+    async def places() -> list[str]:
+        return [cluster] if cluster else sorted(await listings.clusters(client))
+
+    configurations, named = await _side_by_side((client.get_configurations, places))
+    answers = await _side_by_side([partial(_availability, client, place) for place in named])
+    return Offers(
+        configurations=configurations.items,
+        availability=tuple(item for found, _ in answers for item in found),
+        failures=tuple(failure for _, failed in answers for failure in failed),
+    )
+
+
+async def _availability(client: CloudReader, place: str) -> tuple[list[AvailabilityRecord], list[str]]:
+    """Return the availability in one cluster, and why it is not known."""
+    try:
+        listed = await client.get_availability(cluster=place, report_nodes=True)
+    except CloudError as error:
+        return [], [f"the availability in cluster {place!r} cannot be read: {error.message}"]
+    return [item if item.cluster else item.model_copy(update={"cluster": place}) for item in listed.items], []
 
 
 async def records(client: CloudReader, *, hosts: bool = False) -> Records:
@@ -84,19 +97,40 @@ async def records(client: CloudReader, *, hosts: bool = False) -> Records:
     Raises:
         CloudError: the clusters cannot be listed.
     """
-    failures: list[str] = []
-    clusters = []
-    for cluster in sorted(await listings.clusters(client)):
-        lists: dict[str, Callable[..., Awaitable[Listing[Any]]]] = {
-            "vms": client.get_servers,
-            "snapshots": client.get_snapshots,
-            "vpcs": client.get_vpcs,
-        }
-        seen = {what: await _listed(what, ask, cluster, failures) for what, ask in lists.items()}
-        metal = await _hosts(client, cluster, failures) if hosts else None
-        clusters.append(ClusterRecords(cluster=cluster, hosts=metal, **seen))
-    offered = await _configurations(client)
-    return Records(clusters=tuple(clusters), prices=prices(offered), configurations=names(offered), failures=tuple(failures))
+    clusters = sorted(await listings.clusters(client))
+    lists: dict[str, Callable[..., Awaitable[_Listed]]] = {
+        "vms": partial(_listed, "vms", client.get_servers),
+        "snapshots": partial(_listed, "snapshots", client.get_snapshots),
+        "vpcs": partial(_listed, "vpcs", client.get_vpcs),
+        **({HOSTS: partial(_hosts, client)} if hosts else {}),
+    }
+    asked = [partial(ask, cluster) for cluster in clusters for ask in lists.values()]
+    offered, *answers = await _side_by_side([partial(_configurations, client), *asked])
+    found = []
+    for number, cluster in enumerate(clusters):
+        here = answers[number * len(lists) : (number + 1) * len(lists)]
+        found.append(ClusterRecords(cluster=cluster, **{what: seen for what, (seen, _) in zip(lists, here, strict=True)}))
+    failures = tuple(failure for _, failed in answers for failure in failed)
+    return Records(clusters=tuple(found), prices=prices(offered), configurations=names(offered), failures=failures)
+
+
+async def _side_by_side(calls: Sequence[Callable[[], Awaitable[Any]]]) -> list[Any]:
+    """Return the answers in the order of the calls, of which a few run at a time. When it ends, none runs any more.
+
+    Raises:
+        CloudError: the error of the first call, in their order, that fails.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(call: Callable[[], Awaitable[Any]]) -> Any:
+        async with turns:
+            return await call()
+
+    answers = await asyncio.gather(*(in_turn(call) for call in calls), return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return answers
 
 
 async def vpc_names(client: CloudReader, cluster: str) -> frozenset[str] | None:
@@ -105,9 +139,8 @@ async def vpc_names(client: CloudReader, cluster: str) -> frozenset[str] | None:
     Raises:
         CloudError: they cannot be listed.
     """
-    failures: list[str] = []
-    found = _checked("vpcs", await listings.vpcs(client, cluster), cluster, failures)
-    return None if failures else frozenset(item.name for item in found if item.name)
+    found, failures = _checked("vpcs", await listings.vpcs(client, cluster), cluster)
+    return None if failures else frozenset(item.name for item in found or () if item.name)
 
 
 async def _configurations(client: CloudReader) -> tuple[ConfigurationRecord, ...]:
@@ -118,36 +151,33 @@ async def _configurations(client: CloudReader) -> tuple[ConfigurationRecord, ...
         return ()
 
 
-async def _hosts(client: CloudReader, cluster: str, failures: list[str]) -> tuple[HostRecord, ...] | None:
+async def _hosts(client: CloudReader, cluster: str) -> _Listed:
     try:
         listing = await client.get_hosts(cluster=cluster)
     except CloudError as error:
-        if error.kind is ErrorKind.FORBIDDEN:
-            return None
-        failures.append(_unlisted(HOSTS, cluster, error))
-        return ()
-    return _checked(HOSTS, listing, cluster, failures)
+        return (None, []) if error.kind is ErrorKind.FORBIDDEN else ((), [_unlisted(HOSTS, cluster, error)])
+    return _checked(HOSTS, listing, cluster)
 
 
-async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluster: str, failures: list[str]) -> tuple[Any, ...]:
+async def _listed(what: str, ask: Callable[..., Awaitable[Listing[Any]]], cluster: str) -> _Listed:
     try:
         listing = await ask(cluster=cluster)
     except CloudError as error:
-        failures.append(_unlisted(what, cluster, error))
-        return ()
-    return _checked(what, listing, cluster, failures)
+        return (), [_unlisted(what, cluster, error)]
+    return _checked(what, listing, cluster)
 
 
 def _unlisted(what: str, cluster: str, error: CloudError) -> str:
     return f"the {what} in cluster {cluster!r} cannot be listed: {error.message}"
 
 
-def _checked(what: str, listing: Listing[Any], cluster: str, failures: list[str]) -> tuple[Any, ...]:
-    """Return the records of this cluster; note what the listing may lack."""
+def _checked(what: str, listing: Listing[Any], cluster: str) -> _Listed:
+    """Return the records of this cluster, and what the listing may lack."""
+    failures = []
     if not listing.complete:
         why = listing.flaw or "some records cannot be told apart"
         failures.append(f"the list of the {what} in cluster {cluster!r} is incomplete: {why}")
     found = tuple(item for item in listing.items if same_cluster(getattr(item, "cluster", None) or cluster, cluster))
     if len(found) < len(listing.items):
         failures.append(f"the list of the {what} in cluster {cluster!r} holds records of another, so some may be missing")
-    return found
+    return found, failures
