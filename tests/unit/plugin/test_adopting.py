@@ -243,8 +243,8 @@ def test_an_unknown_cluster_is_no_cluster_in_which_everything_has_an_object(plug
 def test_the_command_that_prints_all_asks_the_cloud_in_the_same_way(api, plugin, monkeypatch):
     monkeypatch.setattr(adopt, "source_of", lambda *_: Source())
     api.add(a_body("GpuCloudAccount", "lab"))
-    err = plugin("adopt", "nosuch", "--account", "lab", "--endpoint", "https://cloud.example/api")[2]
-    assert "\nkubectl gpucloud export --account=lab --endpoint=https://cloud.example/api --namespace=team\n" in err
+    err = plugin("adopt", "nosuch", "--account", "lab", "--endpoint", "a=https://cloud.example/api")[2]
+    assert "\nkubectl gpucloud export --account=lab --endpoint=a=https://cloud.example/api --namespace=team\n" in err
     assert "\nkubectl gpucloud export --namespace=team\n" in plugin("adopt", "nosuch")[2], "nothing was given"
 
 

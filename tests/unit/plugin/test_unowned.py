@@ -59,8 +59,8 @@ def test_an_orphan_is_adopted_as_what_it_is_by_the_way_it_was_seen(api, plugin, 
     """A snapshot, through the account and the endpoint that were given."""
     api.add(a_body("GpuCloudAccount", "lab"))
     monkeypatch.setattr(verb, "source_of", lambda *_: Source(seen(snapshots=[OURS])))
-    _, out, _ = plugin("orphans", "--install-tag", TAG, "--account", "lab", "--endpoint", "https://cloud.example/api")
-    through = "--account=lab --endpoint=https://cloud.example/api --namespace=team"
+    _, out, _ = plugin("orphans", "--install-tag", TAG, "--account", "lab", "--endpoint", "a=https://cloud.example/api")
+    through = "--account=lab --endpoint=a=https://cloud.example/api --namespace=team"
     assert f"kubectl gpucloud adopt gsnap/{OURS} --cluster=Msc1 --vpc=acme --apply {through}\n" in out
 
 

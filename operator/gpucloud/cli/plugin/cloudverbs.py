@@ -6,11 +6,14 @@ from gpucloud.cli.plugin import options as o
 from gpucloud.cli.plugin.grammar import Parameter, Verb
 from gpucloud.cli.terminal.printing import Output
 
+OFFERS = "asking the cloud for its offers"
+ALL = "asking the cloud for all that the account sees"
 CLOUD_VERBS: dict[str, Verb] = {
     "logs": Verb(
         module="cloud",
         function="logs",
         summary="Print the boot log of a VM.",
+        waits_for="asking the cloud for the boot log",
         takes=(
             o.ONE_VM,
             Parameter(
@@ -40,6 +43,7 @@ CLOUD_VERBS: dict[str, Verb] = {
         module="cloud",
         function="offers",
         summary="List what can be bought: configurations, prices, and where they can be had now.",
+        waits_for=OFFERS,
         takes=(
             o.in_cluster("One cluster of the cloud only."),
             Parameter(
@@ -53,6 +57,7 @@ CLOUD_VERBS: dict[str, Verb] = {
     "orphans": Verb(
         module="orphans",
         function="orphans",
+        waits_for=ALL,
         summary="List VMs and snapshots that this installation created and whose object is gone. They may still be billed.",
         about="Needs the right to list all GpuVMs and GpuSnapshots of the cluster: the object of what is seen may be in any "
         "namespace. Exit code 3: there are some.",
@@ -72,6 +77,7 @@ CLOUD_VERBS: dict[str, Verb] = {
     "export": Verb(
         module="adopt",
         function="export",
+        waits_for=ALL,
         summary="Print manifests for what exists in the cloud and has no object.",
         about="Each adopts (adoption: Required), asks for the power state that there is, and leaves what it adopts when it is "
         "deleted: applied, they change nothing in the cloud. A bare metal host gets a GpuHost, which observes it and requests "
@@ -88,6 +94,7 @@ CLOUD_VERBS: dict[str, Verb] = {
     "adopt": Verb(
         module="adopt",
         function="adopt",
+        waits_for=ALL,
         summary="Print the manifest of an object that adopts one VM, snapshot or VPC, or create that object.",
         about="The manifest is that of 'export': applied, it changes nothing in the cloud. With --apply the object is created.",
         takes=(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpucloud.cli.plugin import options as o
-from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS
+from gpucloud.cli.plugin.cloudverbs import CLOUD_VERBS, OFFERS
 from gpucloud.cli.plugin.grammar import Group, Parameter, Verb
 
 NAME = "kubectl gpucloud"
@@ -181,6 +181,7 @@ VERBS: dict[str, Verb] = {
         module="create",
         function="create",
         summary="Print the manifest of a new GpuVM from the offers, or create it.",
+        waits_for=OFFERS,
         about="With a name and a configuration it prints the manifest, or creates the VM with --apply. Without one of them, on "
         "a terminal, it asks for what is missing, shows the price, and asks before it creates the VM. Configuration, cluster "
         "and pool are compared with the offers.",

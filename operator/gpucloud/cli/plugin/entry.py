@@ -6,14 +6,14 @@ import importlib
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli import variables
 from gpucloud.cli.plugin import advice, parsing
 from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.options import CLUSTER
+from gpucloud.cli.plugin.options import ASKED, CLUSTER
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.text import clean, printable
 from gpucloud.cli.variables import DEBUG
@@ -21,7 +21,7 @@ from gpucloud.reconcile.commands import KUBECTL
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gpucloud.cli.plugin.grammar import Verb
 
@@ -85,7 +85,21 @@ def _dispatch(argv: Sequence[str]) -> int:
     _warn_of_variables()
     for group in GROUPS:
         given = group.composed(verb, given)
-    return int(function_of(verb)(at, **given))
+    return _called(verb, at, given)
+
+
+def _called(verb: Verb, at: At, given: Mapping[str, Any]) -> int:
+    """Call the function of a verb. One that asks the cloud takes seconds, even to load: what is wrong is looked for before."""
+    if not verb.waits_for:
+        return int(function_of(verb)(at, **given))
+    from gpucloud.cli.plugin import endpoints, patience  # noqa: PLC0415 - few verbs ask the cloud
+
+    endpoints.settings(given[ASKED.key].endpoint)
+    patience.begin(verb.waits_for)
+    try:
+        return int(function_of(verb)(at, **given))
+    finally:
+        patience.over()
 
 
 def _warn_of_variables() -> None:

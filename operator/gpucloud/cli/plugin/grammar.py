@@ -59,6 +59,7 @@ class Verb:
     about: str = ""  # further paragraphs
     takes: tuple[Parameter, ...] = ()
     examples: tuple[str, ...] = field(default=())
+    waits_for: str = ""  # what takes so long; said on a terminal, if it does
 
     @property
     def arguments(self) -> tuple[Parameter, ...]:

@@ -7,11 +7,11 @@ A credential is only ever read from the Secret and sent to the endpoint whose UR
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from gpucloud.cli import variables
+from gpucloud.cli.plugin import endpoints
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import ACCOUNT, Key
 from gpucloud.cli.terminal.marks import paste
@@ -22,7 +22,6 @@ from gpucloud.engine.cloud.configuration import client_options
 from gpucloud.engine.cloud.credentials import CredentialError, parse
 from gpucloud.kinds.meta import Reason
 from gpucloud.kinds.names import DEFAULT_ACCOUNT, OWN_ACCOUNT
-from gpucloud.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -142,7 +141,7 @@ def direct(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Direct 
     if account is None:
         without = f"the namespace has no GpuCloudAccount (kubectl gpucloud explain {Reason.NO_ACCOUNT} shows how to make one)"
         return NoWay(f"{without}, and only the operator can read its own credential")
-    chosen = _settings(cloud.endpoint)
+    chosen = endpoints.settings(cloud.endpoint)
     name = account.spec.get("endpoint") or account.text("endpoint")
     if chosen is None:
         value = f"{name or 'NAME'}=URL"
@@ -181,17 +180,3 @@ def _no_secret(here: Cluster, namespace: str, secret: str) -> NoWay:
 def own_account(vm: Thing) -> bool:
     """Whether a VM was bought with the operator's own credential."""
     return vm.text("account") == OWN_ACCOUNT
-
-
-def _settings(endpoints: tuple[str, ...]) -> Settings | None:
-    """The operator's own rules for its own flags; the cloud's credentials in the environment are not looked at."""
-    environ = {name: value for name, value in os.environ.items() if name in variables.OF_CLOUD}
-    given: dict[str, Any] = {"endpoint": list(endpoints) or None}
-    if not endpoints and not environ.get(variables.ENDPOINT):
-        return None
-    from gpucloud import flags  # noqa: PLC0415 - pydantic-settings takes a tenth of a second to import; few verbs need it
-
-    try:
-        return flags.load(given, environ)
-    except SettingsError as error:
-        raise PluginError(f"{error}.", ExitCode.MISUSED, do="Correct --endpoint or GPUCLOUD_ENDPOINT.") from None

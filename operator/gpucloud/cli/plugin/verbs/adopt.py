@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpucloud.cli.plugin import adopting, creating, show, unowned
+from gpucloud.cli.plugin import adopting, creating, patience, show, unowned
 from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
@@ -159,6 +159,7 @@ def _look(here: Cluster, cloud: CloudOptions, namespace: str | None, *, hosts: b
     chosen = account_of(here, cloud.account)
     records = source_of(here, chosen, cloud).records(hosts=hosts)
     things = _all_things(here, (VPC, VM, SNAPSHOT, HOST) if hosts else (VPC, VM, SNAPSHOT))
+    patience.over()
     account = "default" if chosen is None else chosen.key.name
     return _AccountView(account, namespace, records, unowned.unclaimed(records, things), things)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import creating, offering, show, watching
+from gpucloud.cli.plugin import creating, offering, patience, show, watching
 from gpucloud.cli.plugin.cloudsource import NoSourceError, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import ACCOUNT, Thing
@@ -52,8 +52,10 @@ def logs(
     account = None if own_account(item) else _account_of_vm(here, item)
     source = source_of(here, account, cloud)
     if follow:
+        patience.over()
         watching.log(lambda: _safe(source.boot_log(item, limit)), tail)
     text = watching.last_lines(source.boot_log(item, limit), tail)
+    patience.over()
     if output is not Output.TEXT:
         printing.document(
             {"namespace": item.key.namespace, "name": item.key.name, "vmId": item.text("vmId"), "bootLog": text}, output
@@ -90,6 +92,7 @@ def offers(
         instead = f"For what the operator last read, use '{paste('kubectl get gpuoffers')}'."
         raise NoSourceError(error.what, error.code, do=f"{error.do} {instead}") from None
     found = source.offers(place)
+    patience.over()
     rows = offering.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
         printing.document({"offers": rows, "failures": list(found.failures)}, output)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import asking, creating, keyfiles, offering, prompting, show
+from gpucloud.cli.plugin import asking, creating, keyfiles, offering, patience, prompting, show
+from gpucloud.cli.plugin.cloudverbs import OFFERS
 from gpucloud.cli.plugin.creating import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.options import CloudOptions
     from gpucloud.cli.plugin.sources import Source
 
-ASKING = "asking the cloud for its offers"
-
 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
@@ -39,11 +38,12 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     else:
         creating.check_complete(wanted, *_others(wanted, apply=apply, wait_for_it=wait_for_it))
     if asks:
-        show.tell(f"{ASKING} …")
+        patience.say(OFFERS)
     account, source = _ways(here, cloud)
     known = _known(here, account, source)
     wanted = creating.with_known_names(replace(wanted, account=_shown(account)), known)
     wanted, known = (_asked if asks else _completed)(wanted, known, source)
+    patience.over()
     if wanted.snapshot:
         known = replace(known, snapshots=_things(here, SNAPSHOT))
     for note in creating.notes(wanted, known):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud import website
-from gpucloud.cli.plugin import unowned
+from gpucloud.cli.plugin import patience, unowned
 from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import KINDS, SNAPSHOT, VM, VPC
@@ -52,6 +52,7 @@ def orphans(
         seen = source.records()
         again = {(kind, one.cluster, record.id) for one in seen.clusters for kind, record in _marked_records(one)}
         left = tuple(item for item in left if (item.kind, item.cluster, item.name) in again)
+    patience.over()
     if output is not Output.TEXT:
         document = {"installTag": tag, "orphans": [item.document() for item in left], "failures": list(seen.failures)}
         printing.document(document, output)
