@@ -222,6 +222,8 @@ VERBS: dict[str, Verb] = {
         module="snapshot",
         function="snapshot",
         summary="Take a snapshot of a VM: creates a GpuSnapshot that refers to it.",
+        about="With the --name of a snapshot of this VM that is not taken yet, it is the same request: nothing is created, and "
+        "the exit code is 0. One that was taken before is refused, since it shows an older state.",
         takes=(
             o.ONE_VM,
             Parameter(

@@ -18,15 +18,24 @@ if TYPE_CHECKING:
     from gpucloud.cli.plugin.rights import Right
 
 
-def name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> PluginError:
+class NameTakenError(PluginError):
+    """An object of this name exists. ``found``: the object, if it is just what was sent; else None."""
+
+    def __init__(self, what: str, found: Thing | None = None, *, do: str) -> None:
+        super().__init__(what, do=do)
+        self.found = found
+
+
+def name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> NameTakenError:
     """The name is taken: by what was sent before, or by something else."""
     there = f"{key} exists already in namespace {key.namespace!r}"
     if found is not None and lost.stands_for(found, sent):
-        return PluginError(
+        return NameTakenError(
             f"{there}, just as it was sent now: an earlier call may have made it. Nothing is left to do.",
+            found,
             do=f"See it: {key.command('status')}",
         )
-    return PluginError(f"{there}.", do=f"Choose another name, or see what is there: {key.command('status')}")
+    return NameTakenError(f"{there}.", do=f"Choose another name, or see what is there: {key.command('status')}")
 
 
 def no_selector(selector: str, error: RefusedError) -> PluginError:

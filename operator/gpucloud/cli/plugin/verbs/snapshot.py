@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.creating import checked_name
-from gpucloud.cli.plugin.errors import ExitCode
+from gpucloud.cli.plugin.errors import ExitCode, PluginError
 from gpucloud.cli.plugin.objects import SNAPSHOT, VM, Key, target
+from gpucloud.cli.plugin.refusals import NameTakenError
 from gpucloud.cli.plugin.rights import right_to
+from gpucloud.cli.plugin.standing import Standing, standing
 from gpucloud.cli.plugin.targets import cluster, kept, mind_pause
 from gpucloud.cli.plugin.verdicts import Aim, Goal
 from gpucloud.cli.plugin.waiting import reader, wait
@@ -27,13 +29,45 @@ def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: f
     source = kept(here, vm)
     if not source.text("vmId"):  # one that is there may be paused: that is no change of it
         mind_pause(source, refuse=wait_for_it)
-    called = called or f"{source.key.name[:200]}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    called = called or f"{source.key.name[:200]}-{_stamp()}"
     again = f"with '{source.key.command('snapshot', f'--name={called}')}'"
-    made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
-    print(f"{made.key}: created, of {source.key}")
+    try:
+        made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
+    except NameTakenError as error:
+        made = _of_same_request(error, source, called)
+        print(f"{made.key}: exists already, as it was asked for, of {source.key}; it is not taken yet")
+    else:
+        print(f"{made.key}: created, of {source.key}")
     if not wait_for_it:
         return ExitCode.OK
     return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
+
+
+def _of_same_request(error: NameTakenError, source: Thing, called: str) -> Thing:
+    """The snapshot that is there already, if this request is the one that it was made for.
+
+    One that was taken before shows an older state of the VM: who asks now, for example before an upgrade, would rely on it.
+
+    Raises:
+        PluginError: it is another one, or was taken before, or is Stalled.
+    """
+    other = source.key.command("snapshot", f"--name={called[:200]}-{_stamp()}")
+    found = error.found
+    if found is None:
+        there = f"{SNAPSHOT}/{called} exists already in namespace {source.key.namespace!r}"
+        raise PluginError(f"{there}.", do=f"Take one of another name: {other}")
+    there, how = f"{found.key} exists already in namespace {found.key.namespace!r}", standing(found)
+    taken = found.text("creationDate")
+    if taken or how is Standing.READY:
+        when = f" at {taken}" if taken else ""
+        raise PluginError(f"{there}: an earlier call had it taken of {source.key}{when}.", do=f"Take another one: {other}")
+    if how is Standing.STALLED:
+        raise PluginError(f"{there}, as it was asked for, and is Stalled.", do=f"See why: {found.key.command('status')}")
+    return found
+
+
+def _stamp() -> str:
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
 def snapshot_spec(source: Thing) -> dict[str, Any]:
