@@ -72,6 +72,22 @@ ROWS = {
         why="as orders spell it",
         name="BeOS",
     ),
+    "an image file that nothing is like": names(
+        "image",
+        {"image": {"customFile": "acme-bas.qcow2"}},
+        KnownNames((SMALL,), images=("Ubuntu_22.04.4_LTS",), files=("golden.qcow2",)),
+        "Image files in use: golden.qcow2.",
+        why="what other VMs were made from",
+        name="acme-bas.qcow2",
+    ),
+    "an image file, and none is known": names(
+        "image",
+        {"image": {"customFile": "acme-bas.qcow2"}},
+        KnownNames((SMALL,)),
+        "Image files cannot be listed: check the name.",
+        why="the cloud has no call that a person could try",
+        name="acme-bas.qcow2",
+    ),
     "a VPC that nothing is like": names(
         "VPC",
         {"vpc": "x"},

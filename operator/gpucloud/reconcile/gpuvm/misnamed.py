@@ -24,6 +24,7 @@ class KnownNames:
     elsewhere: tuple[str, ...] = ()  # other clusters that offer the configuration of the spec
     vpcs: tuple[str, ...] = ()  # of VPCs and VMs; there may be more, and some may be gone
     snapshots: tuple[str, ...] = ()  # of GpuSnapshots of the VM's namespace, VPC and cluster; there may be more
+    files: tuple[str, ...] = ()  # image files that GpuVMs of the VM's namespace were made from; there may be more
     is_object: bool = False  # whether spec.image.snapshot is the name of a GpuSnapshot of the VM's namespace
 
 
@@ -53,9 +54,8 @@ def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str
     if system is not None and system in words:
         yield _system_correction(system, tuple(_spelt(name) for name in known.images))
     file = image.custom_file if image else None
-    if file is not None and file in words and file not in known.images:
-        # Listings show operating systems among the files, so none is named that is not near.
-        yield suggestion(file, known.images, "image").lstrip()
+    if file is not None and file in words and file not in (*known.images, *known.files):
+        yield _file_correction(file, known)
     snapshot = image.snapshot if image else None
     if snapshot is not None and snapshot in words and snapshot not in known.snapshots:
         if known.is_object:
@@ -71,6 +71,14 @@ def _system_correction(system: str, known: tuple[str, ...]) -> str:
     if known and spelt not in known:
         return _correction("image", spelt, known, "in use")
     return "" if spelt == system else question((spelt,), "image").lstrip()
+
+
+def _file_correction(file: str, known: KnownNames) -> str:
+    """Return the sentence on an image file. Listings show operating systems among the files: of theirs only a near one is."""
+    near = suggestion(file, dict.fromkeys((*known.files, *known.images)), "image").lstrip()
+    if near or not known.files:
+        return near or "Image files cannot be listed: check the name."
+    return _correction("image file", file, known.files, "in use")
 
 
 def _correction(what: str, name: str, known: tuple[str, ...], how: str) -> str:

@@ -1,4 +1,4 @@
-"""Names that the message of a refused order may suggest: the cloud's, and those of snapshots taken by GpuSnapshots."""
+"""Names that the message of a refused order may suggest: the cloud's, and those that other objects of the namespace have."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ def names_for(
     if vm.meta.deleting:
         return KnownNames()
     known = known_names(account, here.cluster, spec.configuration)
-    if spec.image is None or spec.image.snapshot is None or is_ready(vm.status.conditions):
+    if spec.image is None or is_ready(vm.status.conditions):
+        return known
+    if spec.image.custom_file is not None:
+        return replace(known, files=_image_files(objects, vm.meta.namespace, spec))
+    if spec.image.snapshot is None:
         return known
     is_object = objects.snapshots.named(vm.meta.namespace, spec.image.snapshot) is not None
     return replace(known, snapshots=_taken_snapshots(objects, vm.meta.namespace, here), is_object=is_object)
@@ -43,6 +47,17 @@ def _taken_snapshots(objects: Listers, namespace: str, here: Identity) -> tuple[
     taken = (one for one in found if one is not None and one.spec is not None and is_ready(one.status.conditions))
     places = (objects.snapshot_identity(one, one.spec) for one in taken if one.spec is not None)
     return tuple(sorted(place.name for place in places if place is not None and place[:2] == here[:2]))
+
+
+def _image_files(objects: Listers, namespace: str, spec: GpuVMSpec) -> tuple[str, ...]:
+    """Return the image files of the VMs that GpuVMs of this namespace and account have, sorted; as few as of snapshots."""
+    names = objects.vms.names(namespace)
+    if len(names) > MOST_COMPARED:
+        return ()
+    found = (objects.vms.named(namespace, name) for name in names)
+    made = (one.spec for one in found if one is not None and one.spec is not None and is_ready(one.status.conditions))
+    files = (one.image.custom_file for one in made if one.image is not None and one.account_ref == spec.account_ref)
+    return tuple(sorted({file for file in files if file is not None}))
 
 
 def known_names(account: ResolvedAccount, cluster: str, configuration: str) -> KnownNames:
