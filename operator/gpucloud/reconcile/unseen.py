@@ -140,16 +140,11 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     refused = f"The cloud refuses to list {noun}s in cluster {cluster!r}{detail}."
     if f.may_exist:
         return _rejected_for_now(f, noun, refused if same is not None or not known else "", detail)
-    named = f"Known clusters: {', '.join(known[:20])}"
-    if known and same is None:
+    if known and cluster not in known:  # nor in this case of letters, which the cloud may tell apart
+        near = suggestion(cluster, known) if same is None else question((same,))
         return (
-            f"Unknown cluster {cluster!r}{detail}.{suggestion(cluster, known)} {named}. Delete this object, and create it "
-            "again with one of them in spec.cluster."
-        )
-    if same is not None and cluster not in known:
-        return (
-            f"{refused}{question((same,))} Then delete this object and create it again with spec.cluster: {same}. The "
-            "operator keeps trying, in case the cluster appears."
+            f"Unknown cluster {cluster!r}{detail}.{near} Known clusters: {', '.join(known[:20])}. Delete this object, and "
+            "create it again with one of them in spec.cluster."
         )
     return (
         f"{refused} If spec.cluster is wrong, delete this object and create it again with the right one. The operator keeps "

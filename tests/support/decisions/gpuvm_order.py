@@ -92,8 +92,8 @@ ROWS = {
         Reason.INVALID_SPEC,
         progress="Stalled",
         says=(
-            "The cloud refuses to list VMs in cluster 'msc1' (\"closed\"). Did you mean 'Msc1'? Then delete this object and "
-            "create it again with spec.cluster: Msc1. The operator keeps trying, in case the cluster appears."
+            "Unknown cluster 'msc1' (\"closed\"). Did you mean 'Msc1'? Known clusters: Hou1, Msc1. Delete this object, and "
+            "create it again with one of them in spec.cluster."
         ),
     ),
     "a listing that is refused in a cluster that is spelt as the cloud spells it": Row(
