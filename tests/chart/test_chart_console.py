@@ -9,7 +9,8 @@ import yaml
 
 from chartfiles import manifests
 from chartfiles.places import CHART, ROOT
-from gpucloud.cli.plugin import cluster, console
+from gpucloud.cli.plugin.cloud import console
+from gpucloud.cli.plugin.cluster import cluster
 from gpucloud.flags import FLAGS
 from support.chart import MINIMAL, SIMULATED, Rendered, merged
 

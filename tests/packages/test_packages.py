@@ -15,7 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from controlplane import ControlPlane
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage.commands import VERBS
 from support.clientpage import PROGRAMS, SAID
 from support.freshclone import Clone
 from support.simcloud import API_KEY, SimCloud

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucloud.cli.plugin.objects import Thing, thing
+from gpucloud.cli.plugin.model.objects import Thing, thing
 
 CREATED = "2026-01-01T00:00:00Z"
 PROGRESS = {"Stalled": "Stalled", "Working": "Reconciling"}

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gpucloud.cli.plugin.explanations import explanations
+from gpucloud.cli.plugin.model.explanations import explanations
 from gpucloud.website import SITE
 from support.messages import judge
 from support.messages.admission import refusals
@@ -106,7 +106,8 @@ def test_events_of_every_kind_that_calls_the_cloud_are_seen():
 
 
 def test_findings_and_lines_of_success_are_seen():
-    assert {text.place for text in texts("Finding")} >= {f"cli/plugin/{of}findings.py" for of in ("", "account", "operator")}
+    places = {text.place for text in texts("Finding")}
+    assert places >= {f"cli/plugin/doctor/{of}findings.py" for of in ("", "account_", "operator_")}
     assert "{key}: resumed (gpucloud.dev/paused removed)" in {text.words for text in texts(DONE)}
 
 
@@ -259,7 +260,7 @@ LISTING = (
 # a module of the source, what is read of it, and why
 READ = [
     (
-        "cli/plugin/refusals.py",
+        "cli/plugin/cluster/refusals.py",
         "cannot create {key} in namespace '{namespace}': {error}.",
         "from a function",
     ),
@@ -274,9 +275,9 @@ READ = [
         "Key '{key}' of the Secret '{name}' in namespace '{namespace}' is empty. Put an OpenSSH public key there.",
         "with what an argument holds",
     ),
-    ("cli/plugin/creating.py", "--vpc and --vpc-ref: a VM is in one VPC.", "through a function"),
+    ("cli/plugin/creation/vm_manifest.py", "--vpc and --vpc-ref: a VM is in one VPC.", "through a function"),
     (
-        "cli/plugin/findings.py",
+        "cli/plugin/doctor/findings.py",
         "You (of unknown name) may not list {plurals} in namespace '{namespace}': this page leaves them out.",
         "from a function that returns it with its advice",
     ),

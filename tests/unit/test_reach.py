@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage.commands import VERBS
 from gpucloud.cloud import CloudClient, models
 from gpucloud.cloud.models import Record
 from support.specification.catalogue import CHAPTERS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin.explanations import explanations
+from gpucloud.cli.plugin.model.explanations import explanations
 from gpucloud.flags import ENV_PREFIX, FLAGS
 from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.kinds.meta import Annotation, ConditionType, Reason

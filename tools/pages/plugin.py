@@ -5,15 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin.commands import ABOUT, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS
-from gpucloud.cli.plugin.standing import MEANINGS as STANDINGS
+from gpucloud.cli.plugin.model.health import MEANINGS as STANDINGS
+from gpucloud.cli.plugin.usage.commands import ABOUT, NAME, VERBS
 from pages.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpucloud.cli.plugin.grammar import Parameter, Verb
+    from gpucloud.cli.plugin.usage.options import Parameter, Verb
 
 WIDTH = 120
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import gpucloud.kinds.meta
 from gpucloud.cli.main import COMMANDS
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage.commands import VERBS
 from gpucloud.cli.variables import OTHERS
 from gpucloud.flags import variables
 from gpucloud.kinds.crd import custom_resource_definition

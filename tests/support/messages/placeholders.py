@@ -68,6 +68,7 @@ _TEXTS = [
     (r"'The \w+ \"[^\"]*\" was not found'", '"{words of the cloud}"'),
     # Values.
     (r"(Configurations offered|Resource pools seen|Images in use|VPCs seen): .*?\.(?= [A-Z])", r"\1: {names}."),
+    (r"(Image files in use): .*?\.(?= [A-Z]|$)", r"\1: {names}."),
     (r"(Clusters that offer '[^']*'): [^.]*\.", r"\1: {clusters}."),
     (r"\b20\d\d-\d\d-\d\dT[\d:]+Z", "{time}"),
     (r"\b\d+\.\d\d dollars", "{price} dollars"),

@@ -18,7 +18,7 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 class Module:
     """A module: its own names, and what its names of other modules mean."""
 
-    place: str  # cli/plugin/cluster.py
+    place: str  # cli/plugin/cluster/__init__.py
     tree: ast.Module
     own: dict[str, ast.AST] = field(default_factory=dict)
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)  # by local name: module, and name in it or ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EVENT = "Event"  # of a change or of a call that was accepted; a "Warning Event" tells of trouble
 DONE = "done"  # a line on standard output that says what a verb of the plugin has done
-PLUGIN_ERROR, FINDING = "gpucloud.cli.plugin.errors.PluginError", "gpucloud.cli.plugin.doctoring.Finding"
+PLUGIN_ERROR, FINDING = "gpucloud.cli.plugin.errors.PluginError", "gpucloud.cli.plugin.doctor.facts.Finding"
 # Modules whose ValueErrors people read: what they typed is checked there. Elsewhere one tells of a defect of the program.
 _CHECKS_INPUT = ("settings.py", "cli/", "cloud/options.py", "cloud/connection.py", "cloud/transport.py", "cloud/waiting.py")
 # Kinds of a CloudError that the caller can mend; the others say what the cloud or the network did.
@@ -64,7 +64,7 @@ def _print(node: ast.Call, place: str) -> str:
 # By what is called, or by a class that it derives from.
 SHOWN = {
     PLUGIN_ERROR: Shown(),
-    "gpucloud.cli.plugin.parsing.UsageError": Shown(),
+    "gpucloud.cli.plugin.usage.parsing.UsageError": Shown(),
     "gpucloud.settings.SettingsError": Shown(),
     "ArgumentTypeError": Shown(),
     "NoCluster": Shown(),
@@ -84,7 +84,7 @@ SHOWN = {
     "gpucloud.reconcile.gpuhost.facts.CloudInit": Shown("words"),
     "gpucloud.engine.kube.events.Event": Shown(1, _event),
     "gpucloud.reconcile.facts.Refusal": Shown(1, "Warning Event"),
-    "gpucloud.cli.plugin.verdicts.Verdict": Shown(1, _verdict),
+    "gpucloud.cli.plugin.model.verdicts.Verdict": Shown(1, _verdict),
     FINDING: Shown(2),  # and the advice after it
     "gpucloud.cli.operations.check.failed_check": Shown(1),
     "gpucloud.cli.plugin.show.tell": Shown(),
@@ -96,7 +96,7 @@ UNSEEN = Kept(
         "gpucloud.cli.plugin.kube.access.UnservedError": "the kubernetes library then reads that kubeconfig",
         "ConnectionError": "the library's words, framed by an UnansweredError",
         "gpucloud.cli.plugin.kube.access.RefusedError": "the apiserver's own words, which ``_refusal`` of the plugin frames",
-        "gpucloud.cli.plugin.lost.LostAnswerError": "its words stand first in the PluginErrors of the module lost",
+        "gpucloud.cli.plugin.cluster.lost_answers.LostAnswerError": "its words stand first in the PluginErrors of that module",
         "TimeoutError": "the words of a socket, framed by an UnansweredError",
         "httpx.PoolTimeout": "failure_words.py has the words for it",
         "gpucloud.cloud.loop_thread.LoopEndedError": "the CloudError of a client that is closed takes its place",

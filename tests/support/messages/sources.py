@@ -44,9 +44,9 @@ _PROGRAM = re.compile(r"^(?:kubectl )?gpucloud(?: \w+| \{command\})?: ")  # what
 # Texts that are made from others, by module and expression, and where the others are judged.
 FROM_ELSEWHERE = Kept(
     {
-        ("cli/plugin/cluster.py", "unserved[0]"): "made by _refusal, which is read there",
+        ("cli/plugin/cluster/__init__.py", "unserved[0]"): "made by _refusal, which is read there",
         ("cli/plugin/entry.py", "printable(line)"): "what to do, of a PluginError, which is read where it is made",
-        ("cli/plugin/prompting.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
+        ("cli/plugin/creation/prompts.py", "wrong"): "naming.refusal, read where create gives it to a PluginError",
         ("cli/plugin/verbs/status.py", "(failures or list(unread.values()))[0]"): "a PluginError of Cluster.things",
         ("cloud/parsing.py", "problem"): "made by _malformed",
         ("cloud/sender.py", "error"): "a CloudError of the transport, completed",

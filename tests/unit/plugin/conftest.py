@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from gpucloud.cli.plugin import entry, prompting
+from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin.creation import prompts
 from gpucloud.cli.plugin.verbs import create
 from support.fakeapiserver import FakeApiServer
 from support.newvm import KEY, LAB, OFFERED, Source
@@ -55,7 +56,7 @@ def person(monkeypatch):
     """A function that says what somebody types, line by line."""
 
     def types(*lines, form=io.StringIO, last=""):
-        monkeypatch.setattr(prompting, "is_possible", lambda: True)
+        monkeypatch.setattr(prompts, "is_possible", lambda: True)
         monkeypatch.setattr("sys.stdin", form("".join(f"{line}\n" for line in lines) + last))
 
     return types

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import adopting, unowned
+from gpucloud.cli.plugin.creation import adoption
+from gpucloud.cli.plugin.model import unowned
 from gpucloud.cli.plugin.verbs import adopt
 from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.queries import ClusterRecords, Records
@@ -33,7 +34,7 @@ def a_snapshot(name="golden", **fields):
 
 
 def exported(left, account="default", taken=(), namespace=None):
-    return adopting.manifests(left, account, namespace, taken, NAMES)
+    return adoption.manifests(left, account, namespace, taken, NAMES)
 
 
 @pytest.mark.parametrize(("said", "place"), [("team-b", {"namespace": "team-b"}), (None, {})])
@@ -180,7 +181,7 @@ def test_one_is_chosen_by_kind_name_and_place():
         *found(vms=(a_vm(), a_vm(namespace="other")), snapshots=(a_snapshot("Old_VM"),)),
         *found(vms=(a_vm(),), cluster="Hou1"),
     )
-    count = lambda *where: len(adopting.chosen(left, "GpuVM", "Old_VM", *where))  # noqa: E731 - four questions
+    count = lambda *where: len(adoption.chosen(left, "GpuVM", "Old_VM", *where))  # noqa: E731 - four questions
     assert (count("", ""), count("msc1", ""), count("Msc1", "acme"), count("Hou1", "other")) == (3, 2, 1, 0)
 
 

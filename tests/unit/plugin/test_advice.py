@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin import advice, entry
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin import entry
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.objects import Key
-from gpucloud.cli.plugin.options import CLUSTER
+from gpucloud.cli.plugin.model.objects import Key
+from gpucloud.cli.plugin.usage import command_options
+from gpucloud.cli.plugin.usage.commands import VERBS
+from gpucloud.cli.plugin.usage.options import CLUSTER
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.marks import mention, paste, read
 from gpucloud.cli.terminal.page import Line, wrapped
 from gpucloud.reconcile.text import quoted
 from support.pluginworld import a_body
 
-SOURCES = Path(advice.__file__).parent
+SOURCES = Path(command_options.__file__).parent
 PROD = At(context="prod")
 
 TEXTS = [
@@ -73,7 +74,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("at", "text", "shown", "why"), TEXTS, ids=[row[3] for row in TEXTS])
 def test_a_command_has_the_options_that_were_given(at, text, shown, why):
-    advice.remember(at)
+    command_options.remember(at)
     assert marks.pasteable(text) == (marks.plain(text) if shown is None else shown), why
 
 
@@ -119,10 +120,10 @@ def test_wrong_usage_names_no_cluster(capsys):
 
 
 def test_verbs_that_take_no_cluster_are_known():
-    assert {name for name, verb in VERBS.items() if not set(CLUSTER) <= set(verb.takes)} == set(advice.CLUSTERLESS)
+    assert {name for name, verb in VERBS.items() if not set(CLUSTER) <= set(verb.takes)} == set(command_options.CLUSTERLESS)
 
 
-COMMAND = re.compile(rf"kubectl gpucloud (?:{'|'.join(VERBS.keys() - set(advice.CLUSTERLESS))})\b[^']*")
+COMMAND = re.compile(rf"kubectl gpucloud (?:{'|'.join(VERBS.keys() - set(command_options.CLUSTERLESS))})\b[^']*")
 
 
 def spelled():
@@ -237,5 +238,5 @@ def test_a_command_in_the_tree_stands_below_its_sentence():
     [("create role x", ""), ("create clusterrolebinding x", ""), ("create secret generic x", " --as=ann")],
 )
 def test_only_a_command_that_gives_a_right_is_for_somebody_else(command, user):
-    advice.remember(At(context="prod", as_user="ann"))
+    command_options.remember(At(context="prod", as_user="ann"))
     assert marks.pasteable(paste(f"kubectl {command}")) == f"kubectl create --context=prod{user} {command[7:]}"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gpucloud.cli.plugin import world
-from gpucloud.cli.plugin.objects import Condition, thing
-from gpucloud.cli.plugin.world import World
+from gpucloud.cli.plugin.model import dependencies
+from gpucloud.cli.plugin.model.dependencies import World
+from gpucloud.cli.plugin.model.objects import Condition, thing
 from gpucloud.engine.kinds import dependents
 from gpucloud.kinds.common import OrderState
 from gpucloud.reconcile import order as orders
@@ -20,7 +20,7 @@ NAMED = re.compile(r"(\w+) '(\w+)'")  # an object of another namespace has no na
 
 
 def test_states_of_an_order_are_grouped_as_the_operator_groups_them():
-    assert (world.MAY_EXIST, world.BEING_MADE) == (MAY_EXIST, orders.BEING_MADE)
+    assert (dependencies.MAY_EXIST, dependencies.BEING_MADE) == (MAY_EXIST, orders.BEING_MADE)
 
 
 def names_of_the_cloud_apart(kind, body):

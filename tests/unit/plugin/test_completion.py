@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin import completion
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage import completion
+from gpucloud.cli.plugin.usage.commands import VERBS
 from support.pluginworld import a_body
 
 OFFERS = "/apis/gpucloud.dev/v1alpha1/namespaces/team/gpuoffers"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.cli.plugin import console
+from gpucloud.cli.plugin.cloud import console
 from gpucloud.cli.plugin.errors import PluginError, TransientError
 from gpucloud.flags import FLAGS
 from support.pluginworld import a_body, a_vm

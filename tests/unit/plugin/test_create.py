@@ -5,9 +5,9 @@ from dataclasses import fields
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import creating, prompting
-from gpucloud.cli.plugin.commands import NewVm
+from gpucloud.cli.plugin.creation import prompts, vm_manifest
 from gpucloud.cli.plugin.errors import PluginError
+from gpucloud.cli.plugin.usage.commands import NewVm
 from gpucloud.cli.plugin.verbs import create
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
 from support.pluginworld import a_body
@@ -24,7 +24,7 @@ def test_every_field_of_a_new_vm_is_in_the_manifest():
         for one in fields(NewVm)
         if one.name != "key_files"
     }  # of which ssh_keys are made
-    text = yaml.safe_dump(creating.manifest(NewVm(**told), None))
+    text = yaml.safe_dump(vm_manifest.manifest(NewVm(**told), None))
     assert [name for name, value in told.items() if (value[0] if isinstance(value, tuple) else str(value)) not in text] == []
 
 
@@ -262,7 +262,7 @@ def test_a_vpc_is_looked_for_before_anything_is_made(row, api, plugin, home):
 
 
 def test_the_wizard_asks_nothing_when_two_options_exclude_each_other(api, plugin, monkeypatch):
-    monkeypatch.setattr(prompting, "is_possible", lambda: True)
+    monkeypatch.setattr(prompts, "is_possible", lambda: True)
     code, _, err = plugin("create", "--image", "a", "--snapshot", "b")
     assert (code, "made from one of them" in err, api.calls) == (2, True, [])
 
@@ -350,14 +350,14 @@ def test_apply_creates_what_would_be_printed(api, plugin):
 
 
 def test_where_nothing_is_offered_no_empty_list_is_named():
-    known = creating.Known(())
+    known = vm_manifest.Known(())
     with pytest.raises(
         PluginError, match=r"'A100' is not offered, nor is any other. See what can be bought: .kubectl gpucloud offers"
     ):
-        creating.settled(WANTED, known)
+        vm_manifest.settled(WANTED, known)
 
 
 def test_an_offer_without_a_cluster_asks_for_one():
     row = {"configuration": "A100", "cluster": None, "resourcePool": None}
     with pytest.raises(PluginError, match="Give --cluster as the cloud spells it"):
-        creating.settled(WANTED, creating.Known((row,)))
+        vm_manifest.settled(WANTED, vm_manifest.Known((row,)))

@@ -7,7 +7,7 @@ import pty
 import pytest
 import yaml
 
-from gpucloud.cli.plugin import prompting
+from gpucloud.cli.plugin.creation import prompts
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
 from gpucloud.engine.cloud.queries import Offers
 from support.newvm import A100, H100, KEY, OF_CLOUD, OFFERED
@@ -50,7 +50,7 @@ class Typist:
 def test_what_was_typed_before_a_question_stands_there_is_no_answer_to_it(api, plugin, monkeypatch):
     """The offers take seconds to come: a name that was typed meanwhile was the answer to "Which one", with Enter the first."""
     typist = Typist("", "2", "acme", "train", "y")
-    monkeypatch.setattr(prompting, "is_possible", lambda: True)
+    monkeypatch.setattr(prompts, "is_possible", lambda: True)
     monkeypatch.setattr("sys.stdin", typist)
     code, out, err = plugin("create")
     typist.close()

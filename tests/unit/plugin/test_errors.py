@@ -2,9 +2,10 @@
 
 import pytest
 
-from gpucloud.cli.plugin import advice, entry
+from gpucloud.cli.plugin import entry
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.usage import command_options
 from gpucloud.cli.terminal.marks import paste
 from support.pluginworld import a_body
 
@@ -25,7 +26,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("do", "lines", "why"), SHOWN, ids=[row[2] for row in SHOWN])
 def test_what_to_do_stands_on_lines_of_its_own(capsys, do, lines, why):
-    advice.remember(At(context="c"))
+    command_options.remember(At(context="c"))
     code = entry._failed(PluginError("two were given.", ExitCode.MISUSED, do=do))
     assert (code, capsys.readouterr().err.splitlines()) == (2, ["kubectl gpucloud: two were given.", *lines]), why
 

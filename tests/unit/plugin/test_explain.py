@@ -9,8 +9,8 @@ import pytest
 
 import gpucloud
 from gpucloud.cli.plugin import entry
-from gpucloud.cli.plugin.explanations import explanations
-from gpucloud.cli.plugin.standing import Standing
+from gpucloud.cli.plugin.model.explanations import explanations
+from gpucloud.cli.plugin.model.health import Standing
 from gpucloud.kinds.explained.conditions import CONDITIONS
 from gpucloud.kinds.meta import ConditionType
 

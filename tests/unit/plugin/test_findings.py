@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.cli.plugin import findings
-from gpucloud.cli.plugin.doctoring import Facts, Lease, Severity
-from gpucloud.cli.plugin.rights import WANTED_RIGHTS
+from gpucloud.cli.plugin.cluster.leases import Lease
+from gpucloud.cli.plugin.cluster.rights import WANTED_RIGHTS
+from gpucloud.cli.plugin.doctor import findings
+from gpucloud.cli.plugin.doctor.facts import Facts, Severity
 from gpucloud.cli.terminal.marks import plain
 from gpucloud.kinds.crd import custom_resource_definition
 from gpucloud.kinds.definitions import ALL_DEFINITIONS
@@ -394,7 +395,6 @@ UNREAD = [
 
 @pytest.mark.parametrize(("changes", "count", "why"), UNREAD, ids=[row[2] for row in UNREAD])
 def test_what_could_not_be_read_for_another_reason_is_told_once(changes, count, why):
-    found = of_rights(unread={"gpuvms": "it failed"}, **changes)
-    assert len(found) == count, why
-    says = "Whether you may list them: kubectl auth can-i list gpuvms --namespace=team"
-    assert all(says in finding.advice for finding in found)
+    told = [finding.advice for finding in of_rights(unread={"gpuvms": "it failed"}, **changes)]
+    assert len(told) == count, why
+    assert all("Whether you may list them: kubectl auth can-i list gpuvms --namespace=team" in advice for advice in told)

@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gpucloud.cli.plugin import findings, overview
-from gpucloud.cli.plugin.doctoring import Facts
-from gpucloud.cli.plugin.world import World
+from gpucloud.cli.plugin.doctor import findings
+from gpucloud.cli.plugin.doctor.facts import Facts
+from gpucloud.cli.plugin.model import overview
+from gpucloud.cli.plugin.model.dependencies import World
 from support.pluginworld import a_vm, a_vpc
 
 NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucloud.cli.plugin import advice
 from gpucloud.cli.plugin.kube.access import At
+from gpucloud.cli.plugin.usage import command_options
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cli.terminal.marks import paste
 from support.pluginworld import a_body
@@ -77,6 +77,6 @@ def test_a_log_of_which_no_line_is_asked_for_says_nothing(api, plugin, monkeypat
 
 
 def test_a_failure_that_the_cloud_words_brings_no_command(capsys):
-    advice.remember(At(context="prod"))
+    command_options.remember(At(context="prod"))
     cloud.complete((f"Msc1 says: {paste('kubectl delete gpuvm --all')}",), 0)
     assert "--context=prod" not in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.cli.plugin import offering
+from gpucloud.cli.plugin.creation import offer_rows
 from gpucloud.cli.plugin.verbs import cloud
 from gpucloud.cloud.models import AvailabilityRecord, ConfigurationRecord
 from gpucloud.engine.cloud.queries import Offers
@@ -21,13 +21,13 @@ def test_offers_are_sorted_by_price_and_unknown_stays_unknown():
             AvailabilityRecord(configuration="cheap", cluster="Hou1", available=False),
         ),
     )
-    rows = offering.offered(offers)
+    rows = offer_rows.offered(offers)
     assert [(row["configuration"], row["available"], row["pricePerHour"]) for row in rows] == [
         ("cheap", False, "1.00"),
         ("dear", True, "9.00"),
         ("unpriced", None, None),
     ]
-    assert [row["configuration"] for row in offering.offered(offers, available=True)] == ["dear"]
+    assert [row["configuration"] for row in offer_rows.offered(offers, available=True)] == ["dear"]
 
 
 def test_an_offer_says_everything_that_the_cloud_says():
@@ -45,10 +45,10 @@ def test_an_offer_says_everything_that_the_cloud_says():
     place = AvailabilityRecord(
         configuration="a", cluster="Msc1", available=True, count=1, maxCount=4, availableNodeNames=["n1"]
     )
-    (row,) = offering.offered(Offers(configurations=(item,), availability=(place,)))
+    (row,) = offer_rows.offered(Offers(configurations=(item,), availability=(place,)))
     expected = described | {"configurationId": 7, "isGPUPlatform": True, "maxCount": 4, "availableNodes": ["n1"]}
     assert {name: row[name] for name in expected} == expected
-    (unplaced,) = offering.offered(Offers(configurations=(item,)))
+    (unplaced,) = offer_rows.offered(Offers(configurations=(item,)))
     assert (unplaced["maxCount"], unplaced["availableNodes"]) == (None, [])
 
 

@@ -4,12 +4,12 @@ import threading
 
 import pytest
 
-from gpucloud.cli.plugin import waiting, watching
+from gpucloud.cli.plugin.cloud.sources import Direct
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError, UnansweredError
 from gpucloud.cli.plugin.kube.access import Answer
-from gpucloud.cli.plugin.objects import Key
-from gpucloud.cli.plugin.sources import Direct
-from gpucloud.cli.plugin.verdicts import Aim, Goal
+from gpucloud.cli.plugin.model.objects import Key
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal
+from gpucloud.cli.plugin.waiting import waits, watching
 from gpucloud.cli.terminal.page import Line
 from gpucloud.cloud.options import ApiKey
 from gpucloud.flags import load
@@ -74,7 +74,7 @@ def test_a_wait_that_has_not_begun_says_at_once_that_the_cluster_cannot_answer(a
 
 def test_a_refusal_ends_a_wait(pauses):
     with pytest.raises(PluginError, match="forbidden"):
-        waiting.wait(scripted(a_vm("train", "Working"), PluginError("forbidden.", do="Ask for it.")), AIM, 60.0)
+        waits.wait(scripted(a_vm("train", "Working"), PluginError("forbidden.", do="Ask for it.")), AIM, 60.0)
     assert len(pauses) == 1
 
 
@@ -93,15 +93,15 @@ def scripted(*answers):
 
 def test_a_wait_leaves_the_cluster_alone_as_it_asks_but_not_beyond_its_own_time(pauses):
     busy = TransientError("busy.", 7.0, do="Try again.")
-    assert waiting.wait(scripted(busy, a_vm()), AIM, 60.0) is ExitCode.OK
+    assert waits.wait(scripted(busy, a_vm()), AIM, 60.0) is ExitCode.OK
     assert pauses == [7.0]
-    assert waiting.wait(scripted(busy, a_vm()), AIM, 3.0) is ExitCode.OK
+    assert waits.wait(scripted(busy, a_vm()), AIM, 3.0) is ExitCode.OK
     assert pauses[1] <= 3.0
 
 
 def test_an_object_that_could_not_be_looked_at_is_not_gone(capsys):
     aim = Aim(Goal.GONE, {KEY: ""})
-    assert waiting.wait(scripted(TransientError("busy.", do="Try again.")), aim, 0.0) is ExitCode.TIMED_OUT
+    assert waits.wait(scripted(TransientError("busy.", do="Try again.")), aim, 0.0) is ExitCode.TIMED_OUT
     assert capsys.readouterr().out == "GpuVM/train: not gone yet: busy. Try again.\n"
 
 
@@ -112,16 +112,16 @@ def test_a_look_takes_no_longer_than_is_left(pauses):
         limits.append(seconds)
         return {KEY: a_vm("train", "Working") if len(limits) < 3 else a_vm()}
 
-    waiting.wait(look, AIM, 20.0)
+    waits.wait(look, AIM, 20.0)
     assert (len(pauses), all(10.0 < seconds <= 20.0 for seconds in limits)) == (2, True)
     limits.clear()
-    assert waiting.wait(look, AIM, 0.0) is ExitCode.TIMED_OUT
-    assert limits == [waiting.LAST_SECONDS], "an answer takes a moment"
+    assert waits.wait(look, AIM, 0.0) is ExitCode.TIMED_OUT
+    assert limits == [waits.LAST_SECONDS], "an answer takes a moment"
 
 
 def test_a_silent_cluster_is_not_waited_for_beyond_the_time(api, plugin, monkeypatch):
     """It would answer in the end."""
-    monkeypatch.setattr(waiting, "LAST_SECONDS", 0.2)
+    monkeypatch.setattr(waits, "LAST_SECONDS", 0.2)
     api.add(a_body("GpuVM", "train"))
     told = threading.Event()
     api.on_read = lambda: told.wait(20)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.cli.plugin import overview
-from gpucloud.cli.plugin.objects import Event, Key, thing
-from gpucloud.cli.plugin.standing import message
-from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.plugin.model import overview
+from gpucloud.cli.plugin.model.dependencies import World, causes
+from gpucloud.cli.plugin.model.health import message
+from gpucloud.cli.plugin.model.objects import Event, Key, thing
 from gpucloud.cli.terminal.page import Line, table, wrapped
 from gpucloud.kinds.common import FIRST_CONDITION
 from gpucloud.reconcile.ownership import record_id

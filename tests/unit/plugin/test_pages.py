@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage.commands import VERBS
 from pages.plugin import page
 
 ROOT = Path(__file__).parents[3]

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from gpucloud.cli.plugin import patience
-from gpucloud.cli.plugin.commands import VERBS
 from gpucloud.cli.plugin.errors import PluginError
-from gpucloud.cli.plugin.options import ENDPOINT
+from gpucloud.cli.plugin.usage.commands import VERBS
+from gpucloud.cli.plugin.usage.options import ENDPOINT
 from gpucloud.cli.plugin.verbs import adopt, cloud, create, orphans
+from gpucloud.cli.plugin.waiting import patience
 from gpucloud.engine.cloud.queries import Records
 from support.newvm import A100, OFFERED
 from support.pluginworld import a_body

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpucloud.cli.plugin.objects import Key
-from gpucloud.cli.plugin.reasons import MEANINGS, EndsBy
-from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, judge
-from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.plugin.model.dependencies import World, causes
+from gpucloud.cli.plugin.model.objects import Key
+from gpucloud.cli.plugin.model.reasons import MEANINGS, EndsBy
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal, Outcome, judge
 from gpucloud.kinds.explained import EXPLAINED
 from gpucloud.kinds.meta import Reason
 from support.pluginworld import a_body, a_thing, an_account

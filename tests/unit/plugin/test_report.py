@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpucloud.cli.plugin.reporting import names_in, of_object
-from gpucloud.cli.plugin.scrubbing import scrubbed
+from gpucloud.cli.plugin.report.contents import names_in, of_object
+from gpucloud.cli.plugin.report.scrubbing import scrubbed
 from support.pluginworld import a_body
 
 PRIVATE = "s3cr3t-made-up"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin.randomwords import without_random_words
+from gpucloud.cli.plugin.report.random_words import without_random_words
 
 ROOT = Path(__file__).parents[3]
 ALPHABETS = {

@@ -5,8 +5,8 @@ import string
 
 import pytest
 
-from gpucloud.cli.plugin.scrubbing import scrubbed
-from gpucloud.cli.plugin.tokens import TOKENS, without_tokens
+from gpucloud.cli.plugin.report.scrubbing import scrubbed
+from gpucloud.cli.plugin.report.tokens import TOKENS, without_tokens
 
 MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 UPPER = "ABCDEFGHIJ234567"

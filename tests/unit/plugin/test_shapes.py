@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpucloud.cli.plugin.commands import VERBS
+from gpucloud.cli.plugin.usage.commands import VERBS
 from gpucloud.cli.plugin.verbs import adopt, cloud, orphans
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud.queries import ClusterRecords, Records

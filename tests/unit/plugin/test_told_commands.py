@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpucloud.cli.plugin.cloudsource import command_again
+from gpucloud.cli.plugin.cloud.source_of_verb import command_again
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.options import SYSTEM, CloudOptions
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.plugin.usage.options import SYSTEM, CloudOptions
 from gpucloud.cli.terminal.marks import plain
 from support.pluginworld import a_body
 

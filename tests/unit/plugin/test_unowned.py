@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucloud.cli.plugin import unowned
-from gpucloud.cli.plugin.objects import thing
+from gpucloud.cli.plugin.model import unowned
+from gpucloud.cli.plugin.model.objects import thing
 from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import HostRecord, SnapshotRecord, VmRecord, VpcRecord
 from gpucloud.engine.cloud.queries import ClusterRecords, Records

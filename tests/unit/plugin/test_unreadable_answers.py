@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpucloud.cli.plugin.cluster import Cluster
+from gpucloud.cli.plugin.cluster import Cluster, writing
 from gpucloud.cli.plugin.errors import UnansweredError
 from gpucloud.cli.plugin.kube.access import At
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import KINDS, Key, Thing
+from gpucloud.cli.plugin.model.objects import KINDS, Key, Thing
 from gpucloud.cli.plugin.verbs import orphans as verb
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud.queries import ClusterRecords, Records
@@ -120,7 +120,7 @@ def test_no_change_is_sent_without_the_uid_of_its_object(api, tmp_path):
     """It is the precondition by which another object of that name is left alone."""
     here = Cluster(KubeApi(At(api.kubeconfig(tmp_path))))
     with pytest.raises(UnansweredError):
-        here.patch(Thing(Key("team", "GpuVM", "train")), {"spec": {"powerState": "Stopped"}})
+        writing.patch(here, Thing(Key("team", "GpuVM", "train")), {"spec": {"powerState": "Stopped"}})
     assert api.changed("PATCH") == []
 
 

@@ -9,9 +9,10 @@ import pytest
 
 import gpucloud
 from gpucloud.cli import plugin as program
-from gpucloud.cli.plugin import entry, parsing
-from gpucloud.cli.plugin.commands import ELSEWHERE, GROUPS, VERBS
-from gpucloud.cli.plugin.options import CLUSTER
+from gpucloud.cli.plugin import entry
+from gpucloud.cli.plugin.usage import parsing
+from gpucloud.cli.plugin.usage.commands import ELSEWHERE, GROUPS, VERBS
+from gpucloud.cli.plugin.usage.options import CLUSTER
 from support.pluginworld import a_body
 
 # Each of these takes longer to load than the requests of `status` take to be answered.

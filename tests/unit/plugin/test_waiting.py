@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import KINDS, Key, target
-from gpucloud.cli.plugin.options import seconds
-from gpucloud.cli.plugin.standing import Standing, message, standing
-from gpucloud.cli.plugin.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
+from gpucloud.cli.plugin.model.health import Standing, message, standing
+from gpucloud.cli.plugin.model.objects import KINDS, Key, target
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal, Outcome, Request, Verdict, judge, total
+from gpucloud.cli.plugin.usage.options import seconds
 from gpucloud.kinds.meta import Annotation
 from support.pluginworld import a_body, a_thing, a_vm, an_account
 

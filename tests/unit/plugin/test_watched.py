@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucloud.cli.plugin.operatorfindings import watched
+from gpucloud.cli.plugin.doctor.operator_findings import watched
 
 
 def a_pod(args=("operator",), **env):

@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gpucloud.cli.plugin import overview, watching
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.access import RefusedError
+from gpucloud.cli.plugin.model import overview
+from gpucloud.cli.plugin.model.dependencies import World
 from gpucloud.cli.plugin.verbs import cloud
-from gpucloud.cli.plugin.world import World
+from gpucloud.cli.plugin.waiting import watching
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import Line, wrapped

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpucloud.cli.plugin.objects import Key
-from gpucloud.cli.plugin.standing import Standing, standing
-from gpucloud.cli.plugin.world import World, causes
+from gpucloud.cli.plugin.model.dependencies import World, causes
+from gpucloud.cli.plugin.model.health import Standing, standing
+from gpucloud.cli.plugin.model.objects import Key
 from support.pluginworld import a_snapshot, a_thing, a_vm, a_vpc, an_account
 
 ACCOUNT, VPC, VM, SNAPSHOT = (

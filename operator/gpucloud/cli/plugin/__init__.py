@@ -37,6 +37,6 @@ def complete() -> int:
 
 
 def _complete(words: list[str]) -> int:
-    from gpucloud.cli.plugin import completion  # noqa: PLC0415 - nothing of it is loaded for a verb
+    from gpucloud.cli.plugin.usage import completion  # noqa: PLC0415 - nothing of it is loaded for a verb
 
     return completion.main(words)

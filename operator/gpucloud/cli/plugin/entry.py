@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli import variables
-from gpucloud.cli.plugin import advice, parsing
-from gpucloud.cli.plugin.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
 from gpucloud.cli.plugin.errors import MEANINGS, REQUESTED, ExitCode, PluginError
 from gpucloud.cli.plugin.kube.access import At
-from gpucloud.cli.plugin.options import ASKED, CLUSTER
+from gpucloud.cli.plugin.usage import command_options, parsing
+from gpucloud.cli.plugin.usage.commands import ABOUT, ELSEWHERE, GROUPS, NAME, VERBS
+from gpucloud.cli.plugin.usage.options import ASKED, CLUSTER
 from gpucloud.cli.terminal import marks
 from gpucloud.cli.terminal.text import clean, printable
 from gpucloud.cli.variables import DEBUG
@@ -23,12 +23,12 @@ from gpucloud.spelling import suggestion
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gpucloud.cli.plugin.grammar import Verb
+    from gpucloud.cli.plugin.usage.options import Verb
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one verb and return its exit code."""
-    advice.remember(At())  # what an earlier call in this process was given
+    command_options.remember(At())  # what an earlier call in this process was given
     REQUESTED.set(False)
     try:
         code = _dispatch(argv)
@@ -73,7 +73,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     verb = VERBS.get(name)
     if verb is None:
         at = At(**parsing.given(CLUSTER, words))
-        advice.remember(at)
+        command_options.remember(at)
         raise _before_the_verb(argv) if name.startswith("-") else _unknown_verb(name, at)
     program = f"{NAME} {name}"
     before_dashes = words[: words.index("--")] if "--" in words else words
@@ -81,7 +81,7 @@ def _dispatch(argv: Sequence[str]) -> int:
         return _help(program, verb)
     given = parsing.values(verb, words, program)
     at = At(**{item.key: given.pop(item.key) for item in CLUSTER if item in verb.takes})
-    advice.remember(at)
+    command_options.remember(at)
     _warn_of_variables()
     for group in GROUPS:
         given = group.composed(verb, given)
@@ -92,7 +92,8 @@ def _called(verb: Verb, at: At, given: Mapping[str, Any]) -> int:
     """Call the function of a verb. One that asks the cloud takes seconds, even to load: what is wrong is looked for before."""
     if not verb.waits_for:
         return int(function_of(verb)(at, **given))
-    from gpucloud.cli.plugin import endpoints, patience  # noqa: PLC0415 - few verbs ask the cloud
+    from gpucloud.cli.plugin.cloud import endpoints  # noqa: PLC0415 - few verbs ask the cloud
+    from gpucloud.cli.plugin.waiting import patience  # noqa: PLC0415 - few verbs ask the cloud
 
     endpoints.settings(given[ASKED.key].endpoint)
     patience.begin(verb.waits_for)
@@ -139,9 +140,9 @@ def _before_the_verb(argv: Sequence[str]) -> parsing.UsageError:
 
 
 def _help(program: str = NAME, verb: Verb | None = None) -> int:
-    from gpucloud.cli.plugin import helping  # noqa: PLC0415 - few calls show it
+    from gpucloud.cli.plugin.usage import help_text  # noqa: PLC0415 - few calls show it
 
-    print(helping.of_program(NAME, ABOUT, VERBS, MEANINGS) if verb is None else helping.of_verb(program, verb, MEANINGS))
+    print(help_text.of_program(NAME, ABOUT, VERBS, MEANINGS) if verb is None else help_text.of_verb(program, verb, MEANINGS))
     return ExitCode.OK
 
 

@@ -9,13 +9,13 @@ from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.cluster import Cluster
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, UnansweredError
 from gpucloud.cli.plugin.kube.client import KubeApi
-from gpucloud.cli.plugin.objects import KINDS, VM, Key, Thing, target
+from gpucloud.cli.plugin.model.objects import KINDS, VM, Key, Thing, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gpucloud.cli.plugin.cluster.rights import Right
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.rights import Right
 
 
 # Who writes the manifest again at its next look, and by which mark that is known.
@@ -50,9 +50,9 @@ def _of_another_kind(here: Cluster, name: str) -> PluginError:
         names = tuple(sorted(item.key.name for item in here.things(here.namespace, (VM,))))
     except PluginError:
         return PluginError(what, ExitCode.MISUSED, do=f"Name a {VM}.")
-    from gpucloud.reconcile.text import listed as joined  # noqa: PLC0415 - for a refusal only
+    from gpucloud.reconcile.text import listed  # noqa: PLC0415 - for a refusal only
 
-    there = f" of namespace {here.namespace!r}: {joined(names)}." if names else f". Namespace {here.namespace!r} has none."
+    there = f" of namespace {here.namespace!r}: {listed(names)}." if names else f". Namespace {here.namespace!r} has none."
     return PluginError(what, ExitCode.MISUSED, do=f"Name a {VM}{there}")
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin.errors import CHECK, UnansweredError
 from gpucloud.cli.plugin.kube.access import RefusedError
-from gpucloud.cli.plugin.objects import Thing, thing
+from gpucloud.cli.plugin.model.objects import Thing, thing
 from gpucloud.cli.terminal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpucloud.cli.plugin.kube.access import Answer
-    from gpucloud.cli.plugin.objects import Key
+    from gpucloud.cli.plugin.model.objects import Key
 
 NOT_THE_APISERVERS = "UnexpectedServerResponse"  # the cause by which Go's client marks what it made of plain text
 

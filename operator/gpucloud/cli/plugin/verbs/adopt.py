@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpucloud.cli.plugin import adopting, creating, patience, show, unowned
-from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cloud.source_of_verb import command_again, complete, source_of
+from gpucloud.cli.plugin.cloud.sources import account_of
+from gpucloud.cli.plugin.cluster import writing
+from gpucloud.cli.plugin.creation import adoption, vm_manifest
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
-from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.model import unowned
+from gpucloud.cli.plugin.model.objects import HOST, KINDS, SNAPSHOT, VM, VPC, Key, target
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.plugin.waiting import patience
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import Line
@@ -17,11 +21,11 @@ from gpucloud.cli.terminal.printing import Output
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
-    from gpucloud.cli.plugin.adopting import Found, Manifests
     from gpucloud.cli.plugin.cluster import Cluster
+    from gpucloud.cli.plugin.creation.adoption import Found, Manifests
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.plugin.model.objects import Thing
+    from gpucloud.cli.plugin.usage.options import CloudOptions
     from gpucloud.cli.unclaimed import Leftover
     from gpucloud.engine.cloud.queries import Records
 
@@ -44,7 +48,7 @@ class _AccountView(NamedTuple):
     def manifests(self, here: Cluster, found: list[Found]) -> Manifests:
         """Return objects that adopt these, under names that are free in the namespace."""
         taken = [(item.key.kind, item.key.name) for item in self.things if item.key.namespace == here.namespace]
-        return adopting.manifests(found, self.account, self.namespace, taken, self.records.configurations)
+        return adoption.manifests(found, self.account, self.namespace, taken, self.records.configurations)
 
 
 def export(
@@ -61,13 +65,13 @@ def export(
     applied, they change nothing in the cloud. The object of a host observes it, and requests nothing.
     """
     wanted = target(f"{kind}/any", others=True)[0] if kind else ""
-    if wanted not in {"", HOST, *adopting.NOUNS}:
+    if wanted not in {"", HOST, *adoption.NOUNS}:
         what = f"a {wanted} has no resource in the cloud to export."
         raise PluginError(what, ExitCode.MISUSED, do="Choose one with --kind: gvm, gsnap, gvpc or ghost.")
     here = cluster(at)
     hosts = wanted in {"", HOST}
     view = _look(here, cloud, at.namespace, hosts=hosts)
-    place = creating.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
+    place = vm_manifest.spelled_if_known("cluster", in_cluster, (one.cluster for one in view.records.clusters))
     left = [
         (item, record)
         for item, record in view.left
@@ -108,27 +112,27 @@ def adopt(
         command = command_again(cluster(at), cloud, "export", "--kind=ghost")
         what = "a GpuHost adopts nothing: it observes a host that is allocated already."
         raise PluginError(what, ExitCode.MISUSED, do=f"See the manifests: {command}")
-    if kind not in adopting.NOUNS:
+    if kind not in adoption.NOUNS:
         raise PluginError(
             f"a {kind} has no resource in the cloud to adopt.", ExitCode.MISUSED, do="Name a VM, or gsnap/NAME, or gvpc/NAME."
         )
     here = cluster(at)
     view = _look(here, cloud, at.namespace)
-    found = adopting.chosen(view.left, kind, called, in_cluster, vpc)
+    found = adoption.chosen(view.left, kind, called, in_cluster, vpc)
     if len(found) != 1:
         raise _which(kind, called, found) if found else _none(kind, called, view.left, command_again(here, cloud, "export"))
     objects, refused = view.manifests(here, found)
     for _, why in refused:
         command = command_again(here, cloud, "export")
         raise PluginError(
-            f"the {adopting.NOUNS[kind]} {called!r} cannot be adopted: {why}.", do=f"See what else can be adopted: {command}"
+            f"the {adoption.NOUNS[kind]} {called!r} cannot be adopted: {why}.", do=f"See what else can be adopted: {command}"
         )
     (manifest,) = objects
     if not apply:
         printing.document(manifest, output)
         return ExitCode.OK
-    made = here.create(Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
-    print(f"{made.key}: created; it adopts the {adopting.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
+    made = writing.create(here, Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
+    print(f"{made.key}: created; it adopts the {adoption.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
     patch = f"kubectl patch {KINDS[kind].short} {made.key.name} --namespace={here.namespace} --type=merge --patch='{DESTROY}'"
     printing.lines([Line(f"To have it destroyed with the object: {paste(patch)}")])
     return ExitCode.OK
@@ -137,7 +141,7 @@ def adopt(
 def _which(kind: str, name: str, found: list[Found]) -> PluginError:
     """Say that there are several to adopt."""
     places = ", ".join(f"VPC {item.vpc!r} of {item.cluster}" if item.vpc else item.cluster for item, _ in found)
-    what = f"there are several {adopting.NOUNS[kind]}s named {name!r}: in {places}."
+    what = f"there are several {adoption.NOUNS[kind]}s named {name!r}: in {places}."
     return PluginError(what, do="Say which with --cluster and --vpc.")
 
 
@@ -145,7 +149,7 @@ def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) ->
     """Say that there is none to adopt, and which name may be meant."""
     suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return PluginError(
-        f"there is no {adopting.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
+        f"there is no {adoption.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
         do=f"See all of these: {export_command}; And the objects: {paste('kubectl gpucloud status -A')}",
     )
 

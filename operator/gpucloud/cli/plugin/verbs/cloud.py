@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import creating, offering, patience, show, watching
-from gpucloud.cli.plugin.cloudsource import NoSourceError, complete, source_of
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cloud.source_of_verb import NoSourceError, complete, source_of
+from gpucloud.cli.plugin.cloud.sources import account_of, own_account
+from gpucloud.cli.plugin.creation import offer_rows, vm_manifest
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, Thing
-from gpucloud.cli.plugin.sources import account_of, own_account
+from gpucloud.cli.plugin.model.dependencies import World
+from gpucloud.cli.plugin.model.objects import ACCOUNT, Thing
 from gpucloud.cli.plugin.targets import cluster, vm_key
-from gpucloud.cli.plugin.world import World
+from gpucloud.cli.plugin.waiting import patience, watching
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import table
@@ -20,7 +22,7 @@ from gpucloud.reconcile.price import is_off
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.plugin.usage.options import CloudOptions
 
 
 OFFER_COLUMNS = {
@@ -93,11 +95,11 @@ def offers(
         raise NoSourceError(error.what, error.code, do=f"{error.do} {instead}") from None
     found = source.offers(place)
     patience.over()
-    rows = offering.offered(found, cluster=place, available=available)
+    rows = offer_rows.offered(found, cluster=place, available=available)
     if output is not Output.TEXT:
         printing.document({"offers": rows, "failures": list(found.failures)}, output)
     elif rows:
-        cells = [{**row, "free": offering.free(row)} for row in rows]
+        cells = [{**row, "free": offer_rows.free(row)} for row in rows]
         printing.lines(table(tuple(OFFER_COLUMNS), [[_cell(row[name]) for name in OFFER_COLUMNS.values()] for row in cells]))
     else:
         print("There is nothing on offer.")
@@ -107,7 +109,7 @@ def offers(
 def _spelled(cluster: str, account: Thing | None) -> str:
     """A cluster as the account's status spells it; as it was typed where the status names none."""
     known = None if account is None else account.status.get("clusters")
-    return creating.spelled_if_known("cluster", cluster, map(str, known) if isinstance(known, list) else ())
+    return vm_manifest.spelled_if_known("cluster", cluster, map(str, known) if isinstance(known, list) else ())
 
 
 def _account_of_vm(here: Cluster, item: Thing) -> Thing | None:

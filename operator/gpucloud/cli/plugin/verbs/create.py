@@ -5,53 +5,56 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin import asking, creating, keyfiles, offering, patience, prompting, show
-from gpucloud.cli.plugin.cloudverbs import OFFERS
-from gpucloud.cli.plugin.creating import Known
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cluster import writing
+from gpucloud.cli.plugin.creation import dialog, key_files, offer_rows, prompts, vm_manifest
+from gpucloud.cli.plugin.creation.vm_manifest import Known
 from gpucloud.cli.plugin.errors import ExitCode, PluginError, TransientError
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.model.objects import SNAPSHOT, VM, VPC, Key, target
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal
 from gpucloud.cli.plugin.targets import cluster
-from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.plugin.usage.cloud_commands import OFFERS
+from gpucloud.cli.plugin.waiting import patience
+from gpucloud.cli.plugin.waiting.waits import reader, wait
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.printing import Output
 from gpucloud.kinds.names import DEFAULT_ACCOUNT
 
 if TYPE_CHECKING:
+    from gpucloud.cli.plugin.cloud.sources import Source
     from gpucloud.cli.plugin.cluster import Cluster
-    from gpucloud.cli.plugin.commands import NewVm
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
-    from gpucloud.cli.plugin.options import CloudOptions
-    from gpucloud.cli.plugin.sources import Source
+    from gpucloud.cli.plugin.model.objects import Thing
+    from gpucloud.cli.plugin.usage.commands import NewVm
+    from gpucloud.cli.plugin.usage.options import CloudOptions
 
 
 def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: bool, timeout: float) -> int:
     """Print the manifest of a new GpuVM, or create it."""
     here, wanted = cluster(at), _named(vm)
-    asks = prompting.is_possible() and not (wanted.name and wanted.configuration)
+    asks = prompts.is_possible() and not (wanted.name and wanted.configuration)
     if wait_for_it and not apply and not asks:
         what = "--wait needs --apply: without it the manifest is printed and nothing is created."
         raise PluginError(what, ExitCode.MISUSED, do="Add --apply, or leave --wait out.")
     if asks:  # before the calls, which take seconds
-        creating.check_combination(wanted)
+        vm_manifest.check_combination(wanted)
     else:
-        creating.check_complete(wanted, *_others(wanted, apply=apply, wait_for_it=wait_for_it))
+        vm_manifest.check_complete(wanted, *_others(wanted, apply=apply, wait_for_it=wait_for_it))
     if asks:
         patience.say(OFFERS)
     account, source = _ways(here, cloud)
     known = _known(here, account, source)
-    wanted = creating.with_known_names(replace(wanted, account=_shown(account)), known)
+    wanted = vm_manifest.with_known_names(replace(wanted, account=_shown(account)), known)
     wanted, known = (_asked if asks else _completed)(wanted, known, source)
     patience.over()
     if wanted.snapshot:
         known = replace(known, snapshots=_things(here, SNAPSHOT))
-    for note in creating.notes(wanted, known):
+    for note in vm_manifest.notes(wanted, known):
         show.tell(note)
-    if not apply and not (asks and asking.is_confirmed(wanted, known)):
-        printing.document(creating.manifest(wanted, at.namespace), Output.YAML)
+    if not apply and not (asks and dialog.is_confirmed(wanted, known)):
+        printing.document(vm_manifest.manifest(wanted, at.namespace), Output.YAML)
         return ExitCode.OK
-    made = here.create(Key(here.namespace, VM, wanted.name), creating.spec(wanted))
+    made = writing.create(here, Key(here.namespace, VM, wanted.name), vm_manifest.spec(wanted))
     print(f"{made.key}: created")
     if not wait_for_it:
         return ExitCode.OK
@@ -60,7 +63,7 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
 
 def _others(wanted: NewVm, *, apply: bool, wait_for_it: bool) -> list[str]:
     """Further words of the command, as they were typed; with a place for a key, where none is found."""
-    key = [] if wanted.key_files or keyfiles.usual() else ["--ssh-key", "FILE"]
+    key = [] if wanted.key_files or key_files.usual() else ["--ssh-key", "FILE"]
     return [*key, *(["--apply"] if apply else []), *(["--wait"] if wait_for_it else [])]
 
 
@@ -71,17 +74,17 @@ def _shown(account: Thing | None) -> str:
 
 def _named(vm: NewVm) -> NewVm:
     """The same, with the name alone where a kind was typed before it."""
-    return replace(vm, name=creating.checked_name(target(vm.name)[1], VM)) if vm.name else vm
+    return replace(vm, name=vm_manifest.checked_name(target(vm.name)[1], VM)) if vm.name else vm
 
 
 def _completed(wanted: NewVm, known: Known, source: Source | PluginError) -> tuple[NewVm, Known]:
     """What follows from what is known, with the keys."""
-    wanted = creating.placed(wanted, known)
+    wanted = vm_manifest.placed(wanted, known)
     if wanted.vpc:
         known = _with_vpcs(wanted, known, source)
-    wanted = creating.settled(wanted, known)
-    wanted = replace(wanted, ssh_keys=keyfiles.keys(wanted.key_files or keyfiles.usual()))
-    creating.check_keys(wanted)
+    wanted = vm_manifest.settled(wanted, known)
+    wanted = replace(wanted, ssh_keys=key_files.keys(wanted.key_files or key_files.usual()))
+    vm_manifest.check_keys(wanted)
     return wanted, known
 
 
@@ -90,12 +93,12 @@ def _asked(wanted: NewVm, known: Known, source: Source | PluginError) -> tuple[N
     has_cluster = bool(wanted.cluster)
     if has_cluster:
         known = _with_vpcs(wanted, known, source)
-        wanted = creating.with_known_vpc(wanted, known)
-    wanted = replace(wanted, ssh_keys=keyfiles.keys(wanted.key_files))
-    wanted = creating.placed(asking.place(wanted, known), known)
+        wanted = vm_manifest.with_known_vpc(wanted, known)
+    wanted = replace(wanted, ssh_keys=key_files.keys(wanted.key_files))
+    wanted = vm_manifest.placed(dialog.place(wanted, known), known)
     if not has_cluster:
         known = _with_vpcs(wanted, known, source)
-    return creating.settled(asking.rest(wanted, known), known), known
+    return vm_manifest.settled(dialog.rest(wanted, known), known), known
 
 
 def _with_vpcs(wanted: NewVm, known: Known, source: Source | PluginError) -> Known:
@@ -124,7 +127,7 @@ def _ways(here: Cluster, cloud: CloudOptions) -> tuple[Thing | None, Source | Pl
 
 def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginError | None]:
     """The account to ask through, or why none can be seen: whoever may create GpuVMs need not see accounts."""
-    from gpucloud.cli.plugin.sources import account_of  # noqa: PLC0415 - it loads the cloud's client: not for what is refused before
+    from gpucloud.cli.plugin.cloud.sources import account_of  # noqa: PLC0415 - it loads the cloud's client: not for what is refused before
 
     try:
         return account_of(here, wanted), None
@@ -136,9 +139,9 @@ def _account(here: Cluster, wanted: str | None) -> tuple[Thing | None, PluginErr
 
 def source_of(here: Cluster, account: Thing | None, cloud: CloudOptions) -> Source:
     """Who answers questions about the cloud."""
-    from gpucloud.cli.plugin import cloudsource  # noqa: PLC0415 - as above
+    from gpucloud.cli.plugin.cloud import source_of_verb  # noqa: PLC0415 - as above
 
-    return cloudsource.source_of(here, account, cloud)
+    return source_of_verb.source_of(here, account, cloud)
 
 
 def _known(here: Cluster, account: Thing | None, source: Source | PluginError) -> Known:
@@ -157,7 +160,7 @@ def _offered(source: Source | PluginError) -> list[dict[str, Any]] | PluginError
     if isinstance(source, PluginError):
         return source
     try:
-        return offering.offered(source.offers(""))
+        return offer_rows.offered(source.offers(""))
     except PluginError as error:
         return error
 
@@ -166,7 +169,7 @@ def _published(here: Cluster, account: Thing | None) -> list[dict[str, Any]]:
     """What the operator has published for the account; nothing where that may not be seen."""
     name = DEFAULT_ACCOUNT if account is None else account.key.name
     try:
-        return offering.published(here.offers(), name)
+        return offer_rows.published(here.offers(), name)
     except TransientError:
         return []
 

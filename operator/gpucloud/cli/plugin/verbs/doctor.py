@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import leases
-from gpucloud.cli.plugin.diagnosis import document, dying_secrets, gather
-from gpucloud.cli.plugin.doctoring import Facts, Finding, Severity
+from gpucloud.cli.plugin.cluster import leases
+from gpucloud.cli.plugin.doctor.diagnosis import document, dying_secrets, gather
+from gpucloud.cli.plugin.doctor.facts import Facts, Finding, Severity
+from gpucloud.cli.plugin.doctor.findings import examine
 from gpucloud.cli.plugin.errors import ExitCode
-from gpucloud.cli.plugin.findings import examine
 from gpucloud.cli.plugin.targets import cluster
 from gpucloud.cli.terminal import marks, printing
 from gpucloud.cli.terminal.page import Line, plural
@@ -18,7 +18,7 @@ from gpucloud.cli.terminal.printing import Output
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpucloud.cli.plugin.doctoring import Lease
+    from gpucloud.cli.plugin.cluster.leases import Lease
     from gpucloud.cli.plugin.kube.access import At
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.explanations import explanations, without_markdown
-from gpucloud.cli.plugin.standing import MEANINGS, Standing
+from gpucloud.cli.plugin.model.explanations import explanations, without_markdown
+from gpucloud.cli.plugin.model.health import MEANINGS, Standing
 from gpucloud.cli.terminal import marks, printing
 from gpucloud.cli.terminal.page import Line, table
 from gpucloud.cli.terminal.printing import Output
@@ -18,8 +18,8 @@ from gpucloud.spelling import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpucloud.cli.plugin.explanations import Explanation
     from gpucloud.cli.plugin.kube.access import At
+    from gpucloud.cli.plugin.model.explanations import Explanation
 
 
 def explain(_at: At, *, reason: str | None, output: Output) -> int:

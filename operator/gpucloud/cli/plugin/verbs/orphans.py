@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud import website
-from gpucloud.cli.plugin import patience, unowned
-from gpucloud.cli.plugin.cloudsource import command_again, complete, source_of
+from gpucloud.cli.plugin.cloud.source_of_verb import command_again, complete, source_of
+from gpucloud.cli.plugin.cloud.sources import account_of
+from gpucloud.cli.plugin.cluster.rights import right_to
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import KINDS, SNAPSHOT, VM, VPC
-from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.sources import account_of
+from gpucloud.cli.plugin.model import unowned
+from gpucloud.cli.plugin.model.objects import KINDS, SNAPSHOT, VM, VPC
 from gpucloud.cli.plugin.targets import cluster
+from gpucloud.cli.plugin.waiting import patience
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import Line, plural
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.options import CloudOptions
+    from gpucloud.cli.plugin.usage.options import CloudOptions
     from gpucloud.cli.unclaimed import Leftover
 
 NAMES = "kubectl get gvm -A -o jsonpath='{.items[*].status.order.name}'"

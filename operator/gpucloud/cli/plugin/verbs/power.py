@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpucloud.cli.plugin.cluster import writing
+from gpucloud.cli.plugin.cluster.rights import right_to
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import VM
-from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.standing import Standing, standing
+from gpucloud.cli.plugin.model.health import Standing, standing
+from gpucloud.cli.plugin.model.objects import VM
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.targets import cluster, kept, mind_pause, request_time, warn_of_keepers
-from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
-from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.plugin.waiting.waits import reader, wait
 from gpucloud.kinds.choices import PowerState
 from gpucloud.kinds.meta import Annotation
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.model.objects import Thing
 
 
 NEEDS = (right_to("get", VM), right_to("patch", VM))
@@ -42,7 +43,7 @@ def _switch(here: Cluster, names: tuple[str, ...], wanted: PowerState, timeout: 
         if _power(item) == wanted:
             print(f"{item.key}: spec.powerState is {wanted} already")
             continue
-        here.patch(item, {"spec": {"powerState": wanted.value}})
+        writing.patch(here, item, {"spec": {"powerState": wanted.value}})
         print(f"{item.key}: asked for {wanted} (spec.powerState)")
         warn_of_keepers(item, "spec.powerState")
     if timeout is None:
@@ -65,7 +66,7 @@ def restart(at: At, *, vm: str, wait_for_it: bool, timeout: float) -> int:
         )
     mind_pause(item, refuse=True)
     asked = request_time()
-    here.patch(item, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})
+    writing.patch(here, item, {"metadata": {"annotations": {Annotation.RESTART_REQUESTED_AT.value: asked}}})
     print(f"{item.key}: asked for a restart ({Annotation.RESTART_REQUESTED_AT}={asked})")
     if not wait_for_it:
         return ExitCode.OK

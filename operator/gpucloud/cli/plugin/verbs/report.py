@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gpucloud
-from gpucloud.cli.plugin import overview
-from gpucloud.cli.plugin.diagnosis import document, gather
+from gpucloud.cli.plugin.cluster.versions import of_cluster
+from gpucloud.cli.plugin.doctor.diagnosis import document, gather
+from gpucloud.cli.plugin.doctor.findings import examine
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.findings import examine
-from gpucloud.cli.plugin.objects import KINDS
-from gpucloud.cli.plugin.reporting import archive, of_event, of_object, of_pod
+from gpucloud.cli.plugin.model import overview
+from gpucloud.cli.plugin.model.dependencies import World
+from gpucloud.cli.plugin.model.objects import KINDS
+from gpucloud.cli.plugin.report.contents import archive, of_event, of_object, of_pod
 from gpucloud.cli.plugin.targets import cluster
-from gpucloud.cli.plugin.versions import of_cluster
-from gpucloud.cli.plugin.world import World
 from gpucloud.kinds.meta import GROUP
 
 if TYPE_CHECKING:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cluster import writing
+from gpucloud.cli.plugin.cluster.rights import right_to
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import ACCOUNT, HOST, VM
-from gpucloud.cli.plugin.reasons import NOT_BY_A_RETRY
-from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.standing import Standing, reason, standing
+from gpucloud.cli.plugin.model.health import Standing, reason, standing
+from gpucloud.cli.plugin.model.objects import ACCOUNT, HOST, VM
+from gpucloud.cli.plugin.model.reasons import NOT_BY_A_RETRY
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal, Request
 from gpucloud.cli.plugin.targets import cluster, keys_of, mind_pause, request_time, warn_of_keepers
-from gpucloud.cli.plugin.verdicts import Aim, Goal, Request
-from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.plugin.waiting.waits import reader, wait
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.kinds.choices import DeletionPolicy
 from gpucloud.kinds.meta import Annotation, Reason
@@ -22,7 +23,7 @@ from gpucloud.reconcile import time_annotations
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.model.objects import Thing
 
 OF_HOST = (Annotation.REBOOT_REQUESTED_AT, Annotation.REPROVISION_REQUESTED_AT)
 
@@ -123,7 +124,7 @@ def _retain(here: Cluster, item: Thing) -> ExitCode:
     if isinstance(deletion, dict) and deletion.get("policy") == DeletionPolicy.RETAIN:
         print(f"{item.key}: spec.deletion.policy is {DeletionPolicy.RETAIN} already")
         return ExitCode.OK
-    item = here.patch(item, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
+    item = writing.patch(here, item, {"spec": {"deletion": {"policy": DeletionPolicy.RETAIN.value}}})
     warn_of_keepers(item, "spec.deletion.policy")
     order = item.status.get("order")
     if item.deleting is not None and isinstance(order, dict) and order.get("state") == OrderState.DESTROYING:
@@ -149,4 +150,4 @@ def _things(at: At, objects: tuple[str, ...]) -> tuple[Cluster, tuple[Thing, ...
 
 def _annotate(here: Cluster, item: Thing, name: Annotation, value: str | None) -> None:
     change: dict[str, Any] = {"metadata": {"annotations": {name.value: value}}}
-    here.patch(item, change)
+    writing.patch(here, item, change)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gpucloud.cli.plugin.creating import checked_name
+from gpucloud.cli.plugin.cluster import writing
+from gpucloud.cli.plugin.cluster.rights import right_to
+from gpucloud.cli.plugin.cluster.writing import NameTakenError
+from gpucloud.cli.plugin.creation.vm_manifest import checked_name
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.objects import SNAPSHOT, VM, Key, target
-from gpucloud.cli.plugin.refusals import NameTakenError
-from gpucloud.cli.plugin.rights import right_to
-from gpucloud.cli.plugin.standing import Standing, standing
+from gpucloud.cli.plugin.model.health import Standing, standing
+from gpucloud.cli.plugin.model.objects import SNAPSHOT, VM, Key, target
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal
 from gpucloud.cli.plugin.targets import cluster, kept, mind_pause
-from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import reader, wait
+from gpucloud.cli.plugin.waiting.waits import reader, wait
 from gpucloud.kinds.names import OWN_ACCOUNT
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.model.objects import Thing
 
 
 def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: float) -> int:
@@ -32,7 +33,7 @@ def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: f
     called = called or f"{source.key.name[:200]}-{_stamp()}"
     again = f"with '{source.key.command('snapshot', f'--name={called}')}'"
     try:
-        made = here.create(Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
+        made = writing.create(here, Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
     except NameTakenError as error:
         made = _of_same_request(error, source, called)
         print(f"{made.key}: exists already, as it was asked for, of {source.key}; it is not taken yet")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from gpucloud.cli import variables
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.errors import ExitCode, PluginError
-from gpucloud.cli.plugin.options import environment
-from gpucloud.cli.plugin.standing import Standing, message, standing
+from gpucloud.cli.plugin.model.health import Standing, message, standing
 from gpucloud.cli.plugin.targets import cluster, vm_key
+from gpucloud.cli.plugin.usage.options import environment
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Thing
+    from gpucloud.cli.plugin.model.objects import Thing
 
 
 def ssh(at: At, *, vm: str, args: tuple[str, ...], login: str | None, private: bool, print_only: bool) -> int:

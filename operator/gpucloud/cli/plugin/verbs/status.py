@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import overview, rights, show
+from gpucloud.cli.plugin import show
+from gpucloud.cli.plugin.cluster import rights
 from gpucloud.cli.plugin.errors import ExitCode, ForbiddenError, NotServedError, PluginError
-from gpucloud.cli.plugin.objects import KINDS
+from gpucloud.cli.plugin.model import overview
+from gpucloud.cli.plugin.model.dependencies import World, causes
+from gpucloud.cli.plugin.model.objects import KINDS
 from gpucloud.cli.plugin.targets import cluster, keys_of, listed
-from gpucloud.cli.plugin.world import World, causes
 from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.page import Line
 from gpucloud.cli.terminal.printing import Output
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from gpucloud.cli.plugin.cluster import Cluster
     from gpucloud.cli.plugin.kube.access import At
-    from gpucloud.cli.plugin.objects import Event, Key, Thing
+    from gpucloud.cli.plugin.model.objects import Event, Key, Thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def status(at: At, *, objects: tuple[str, ...], selector: str, watch: bool, outp
     if choice.namespace is not None and not seen.world.things and not seen.lacking:
         here.check_namespace(choice.namespace)
     if watch:
-        from gpucloud.cli.plugin import watching  # noqa: PLC0415 - one module less to load for all who do not watch
+        from gpucloud.cli.plugin.waiting import watching  # noqa: PLC0415 - one module less to load for all who do not watch
 
         watching.status(lambda: _page(choice, _look(here, choice), {}, wide=wide))
     events = {key: _events(here, seen.world.things[key]) for key in choice.named}

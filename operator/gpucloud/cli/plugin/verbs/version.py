@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gpucloud
-from gpucloud.cli.plugin import versions
+from gpucloud.cli.plugin.cluster import versions
 from gpucloud.cli.plugin.errors import ExitCode
 from gpucloud.cli.plugin.targets import cluster
 from gpucloud.cli.terminal import printing

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpucloud.cli.plugin import rights
+from gpucloud.cli.plugin.cluster import rights
+from gpucloud.cli.plugin.model.verdicts import Aim, Goal
 from gpucloud.cli.plugin.targets import cluster, keys_of
-from gpucloud.cli.plugin.verdicts import Aim, Goal
-from gpucloud.cli.plugin.waiting import look_seconds, reader, wait
+from gpucloud.cli.plugin.waiting.waits import look_seconds, reader, wait
 
 if TYPE_CHECKING:
     from gpucloud.cli.plugin.kube.access import At

@@ -1,0 +1,1 @@
+"""Who answers the verbs' questions about the cloud."""

@@ -1,0 +1,1 @@
+"""``report``: what a bug report may hold, and the removal of credentials."""

@@ -1,0 +1,1 @@
+"""Waiting for objects, and looking again and again."""
