@@ -88,7 +88,7 @@ async def test_keys_in_the_spec_cost_no_read():
             KeyTrouble.MISSING,
             (
                 "Waiting for Secret 'keys' in namespace 'team': there is none. Create it: kubectl create secret generic keys "
-                "--namespace=team --from-file=id.pub=FILE --"
+                "--namespace=team --from-file=id.pub=FILE;"
             ),
         ),
         (
@@ -116,7 +116,7 @@ async def test_what_keeps_keys_from_being_known(data, trouble, says):
 
 async def test_a_missing_config_map_is_created_by_its_own_command():
     _, found = await ask({}, source("configMapKeyRef", "people"))
-    assert "kubectl create configmap people --namespace=team --from-file=id.pub=FILE --" in found.detail
+    assert "kubectl create configmap people --namespace=team --from-file=id.pub=FILE;" in found.detail
     assert found.may_be_misnamed
 
 
