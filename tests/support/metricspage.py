@@ -58,10 +58,16 @@ class Metric(NamedTuple):
 
 
 def metrics() -> list[Metric]:
-    """Every metric that the operator exports, in the order of the registry."""
+    """Every metric that the operator exports, in the order of the registry.
+
+    Raises:
+        ValueError: one has no sample, which shows its labels.
+    """
     found = {}
     for family in all_metrics(["Msc1"]).registry.collect():
         name = _KINDS.sub("operator_<kind>_", family.name) + ("_total" if family.type == "counter" else "")
+        if not family.samples:
+            raise ValueError(f"{name} has no sample: give it one in tests/support/exportedmetrics.py")
         labels = tuple(label for label in family.samples[0].labels if label != "le")
         found.setdefault(name, Metric(name, family.type, labels, family.documentation))
     return list(found.values())

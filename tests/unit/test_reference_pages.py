@@ -98,8 +98,10 @@ def not_ready(reason):
     return conditions.startswith("Ready") and not conditions.startswith("Ready True")
 
 
-@pytest.mark.parametrize("reason", [reason for reason in Reason if not_ready(reason)])
+@pytest.mark.parametrize("reason", Reason)
 def test_every_reason_that_calls_for_a_look_is_in_troubleshooting(reason):
+    if not not_ready(reason):
+        return
     listed = any(f"`{reason}`" in line for line in TROUBLESHOOTING.splitlines() if line.startswith("| "))
     assert listed is not (reason in HARMLESS), "a row of docs/how-to/troubleshooting.md, or HARMLESS with a reason"
 

@@ -27,7 +27,7 @@ vm volume vpc webhook
 """
 THINGS = frozenset(_THINGS.split())  # what people can act on, and whom they can ask
 _POINTERS = frozenset({"it", "that", "there", "them", "these", "this", "those", "one", "two", "other", "another", "each"})
-_LOOKS = frozenset({"let", "say"})  # with a pointer alone, they lead nowhere
+_GENERAL = frozenset({"do", "leave", "let", "make", "say"})  # with a pointer alone, they lead nowhere
 # What an order can lead to that changes nothing: who can answer, and where there is something to see. No other thing will do,
 # nor a pointer, since "See the status." and "Ask the object." say as little as "See it.".
 _SHOWN = frozenset({"account", "cloud", "console", "dashboard", "host", "log", "message", "pod", "webhook"})
@@ -82,11 +82,11 @@ def leads(clause: str) -> bool:
         return False
     if _ALONE.fullmatch(clause) or names(clause) or _VALUE.search(clause):
         return True
-    verb, *others = re.findall(r"[a-z]+", clause.casefold())
+    verb, *others = re.findall(r"[a-z]+", clause.casefold().removeprefix("do not "))
     about = {word.removesuffix("s") for word in others} | set(others)
     if verb in _LEADS:
         return bool(about & _LEADS[verb])
-    return bool(about & THINGS) or (verb not in _LOOKS and bool(about & _POINTERS))
+    return bool(about & THINGS) or (verb not in _GENERAL and bool(about & _POINTERS))
 
 
 def cause(text: str) -> bool:

@@ -76,8 +76,9 @@ async def test_a_time_out_says_what_was_seen_last(answers, words, last, kind):
     assert (caught.value.last and caught.value.last.status, caught.value.error and caught.value.error.kind) == (last, kind)
 
 
-async def test_retry_after_is_kept():
-    rig = Rig(in_turn(refusal(429, "slow down", **{"Retry-After": "20"}), ONLINE), max_retries=0)
+@pytest.mark.parametrize("status", [429, 503])  # a 429 holds back all calls of the connection, a 503 this one
+async def test_retry_after_is_kept(status):
+    rig = Rig(in_turn(refusal(status, "slow down", **{"Retry-After": "20"}), ONLINE), max_retries=0)
     async with rig.client as client:
         await client.wait_for(VM, "ONLINE")
     assert rig.cloud.times[1] - rig.cloud.times[0] >= 20

@@ -94,7 +94,7 @@ def _from(**option: Any) -> Any:
 class NewVm:
     """What ``create`` is asked for: as it was typed, then completed; empty where nothing was said.
 
-    Each field stands here once, with its option; ``creating.spec`` says where it goes in the manifest.
+    Each field stands here once, with its option; ``vm_manifest.spec`` says where it goes in the manifest.
     """
 
     name: str = _from(default="", metavar="[NAME]", help="Name of the GpuVM; asked for on a terminal.", names_objects=True)
