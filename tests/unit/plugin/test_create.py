@@ -339,8 +339,8 @@ def test_apply_creates_what_would_be_printed(api, plugin):
     assert (code, out) == (0, "GpuVM/train: created\n")
     ((path, body),) = api.changed("POST")
     assert (path, body["spec"]["vpcRef"]) == (POSTED, {"name": "lab"})
-    code, _, err = plugin("create", "train", "-c", A100, "--cluster", "Msc1", "--apply")
-    assert (code, "just as it was sent now" in err) == (1, True)
+    code, out, err = plugin("create", "train", "-c", A100, "--cluster", "Msc1", "--apply")
+    assert (code, out, err) == (0, "GpuVM/train: exists already, just as it was asked for\n", ""), "as kubectl apply"
     code, _, err = plugin("create", "train", "-c", H100, "--cluster", "Hou1", "--vpc", "acme", "--apply")
     assert code == 1
     assert (
