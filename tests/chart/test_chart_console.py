@@ -10,7 +10,7 @@ import yaml
 from chartfiles import manifests
 from chartfiles.places import CHART, ROOT
 from gpucloud.cli.plugin.cloud import console
-from gpucloud.cli.plugin.cluster import cluster
+from gpucloud.cli.plugin.cluster import OPERATOR_PODS
 from gpucloud.flags import FLAGS
 from support.chart import MINIMAL, SIMULATED, Rendered, merged
 
@@ -93,7 +93,7 @@ OVERRIDES = [*(row[1] for row in RELEASES), {"commonLabels": LABELS}, {"podLabel
 def test_the_plugin_finds_the_operators_pods_whatever_they_are_called(helm, values):
     base = {**SIMULATED, "endpoints": {}}
     pods = rendered(helm, ("op", "ns"), base, ON, values).pods
-    wanted = dict(pair.split("=") for pair in cluster.OPERATOR_PODS.split(","))
+    wanted = dict(pair.split("=") for pair in OPERATOR_PODS.split(","))
     found = [name for name, pod in pods.items() if wanted.items() <= pod["metadata"]["labels"].items()]
     assert found == ["operator"], "and no helper, which has no console"
 

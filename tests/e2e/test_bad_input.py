@@ -93,7 +93,7 @@ MISNAMED = {
     ),
     "an image unlike any": (
         gpuvm("no-image", image={"operatingSystem": "Plan 9"}),
-        ('"Plan 9" is unknown', "Images in use: Ubuntu 22.04.4 LTS", "create it again, corrected"),
+        ('"Plan 9" is unknown', "Images in use: 'Ubuntu 22.04.4 LTS'", "create it again, corrected"),
     ),
     "a pool unlike any": (
         gpuvm("no-pool", resourcePool="xyz"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 from gpucloud.reconcile.commands import AFTER_COMMAND, ends_in_command
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 253  # characters of a status field
 MAX_QUOTED = 1024  # characters of another system's words within a message
+_ONE_WORD = re.compile(r"[\w.+-]+")
 
 
 def printable(text: str, most: int) -> str:
@@ -75,6 +77,11 @@ def listed(names: tuple[str, ...]) -> str:
     """Join names for a message; beyond the first few give their number."""
     rest = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def cloud_names(names: Iterable[str]) -> str:
+    """Join names that the cloud shows: each bare if it is one word, else quoted, so that none is taken for a command."""
+    return ", ".join(name if _ONE_WORD.fullmatch(name) else repr(name) for name in names)
 
 
 def misnamed(missing: str, field: str, near: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from gpucloud.reconcile.accepted_absence import command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import UnknownReason
 from gpucloud.reconcile.naming import same_cluster
-from gpucloud.reconcile.text import bracketed, sentence
+from gpucloud.reconcile.text import bracketed, cloud_names, sentence
 from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _rejected(f: HasObservation, noun: str, detail: str) -> str:
     if known and cluster not in known:  # nor in this case of letters, which the cloud may tell apart
         near = suggestion(cluster, known) if same is None else question((same,))
         return (
-            f"Unknown cluster {cluster!r}{detail}.{near} Known clusters: {', '.join(known[:20])}. Delete this object, and "
+            f"Unknown cluster {cluster!r}{detail}.{near} Known clusters: {cloud_names(known[:20])}. Delete this object, and "
             "create it again with one of them in spec.cluster."
         )
     return (

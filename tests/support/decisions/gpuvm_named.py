@@ -68,7 +68,7 @@ ROWS = {
         "image",
         {"image": {"operatingSystem": "BeOS"}},
         KnownNames((SMALL,), images=("Ubuntu_22.04.4_LTS",)),
-        "Images in use: Ubuntu 22.04.4 LTS.",
+        "Images in use: 'Ubuntu 22.04.4 LTS'.",
         why="as orders spell it",
         name="BeOS",
     ),

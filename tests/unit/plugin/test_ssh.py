@@ -30,6 +30,7 @@ def test_ssh_prints_its_command(api, plugin, words, command):
         ("", 1, "has no public address now"),
         ("-oProxyCommand=touch owned", 1, "is not an IP address"),
         ("evil.example", 1, "is not an IP address"),
+        ("fe80::1%-oProxyCommand=touch owned", 1, "is not an IP address"),
     ],
 )
 def test_ssh_takes_nothing_but_an_address_from_a_status(api, plugin, address, code, says):

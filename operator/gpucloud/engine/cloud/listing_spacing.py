@@ -29,4 +29,4 @@ class ListingSpacing:
     def rest(self, duration: float, now: float) -> float:
         """Return the seconds until the next listing may begin: as long as the last one took, to spare a slow cloud, or more."""
         unpaid = self._paid_at - BURST * self._spacing - now
-        return max(LEAST_SPACING_SECONDS, duration, unpaid)
+        return max(LEAST_SPACING_SECONDS, duration, min(unpaid, self._spacing))  # earlier listings may have been larger

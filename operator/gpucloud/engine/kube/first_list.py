@@ -35,6 +35,7 @@ async def wait_for_first_list(
             continue
         if await _are_delivered(listed, clock):
             return
+        log.info("the watch does not deliver all objects of the list; listing again")
 
 
 async def _are_delivered(listed: Collection[tuple[Any, set[str]]], clock: Clock) -> bool:

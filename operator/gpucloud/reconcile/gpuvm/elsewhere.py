@@ -16,6 +16,7 @@ from gpucloud.reconcile.core.plan_status import plan_status
 from gpucloud.reconcile.facts import Unknown, UnknownReason
 from gpucloud.reconcile.gpuvm import buy_anyway
 from gpucloud.reconcile.gpuvm.clusters import clusters, is_left_behind, spelled
+from gpucloud.reconcile.text import cloud_names
 from gpucloud.reconcile.unseen import RECHECK_SECONDS
 from gpucloud.spelling import suggestion
 
@@ -59,7 +60,8 @@ def unsearched(f: VmFacts, unknown: Unknown) -> Verdict:
     if unknown.cause is UnknownReason.REJECTED and known and spelled(known, cluster) is None:
         field = "spec.cluster" if own else FIELD
         way_out = "Create another object; deleting this one destroys its VM" if own else "Correct it there"
-        words = f"Unknown cluster {cluster!r} in {field}.{suggestion(cluster, known)} Known clusters: {', '.join(known[:20])}."
+        near, shown = suggestion(cluster, known), cloud_names(known[:20])
+        words = f"Unknown cluster {cluster!r} in {field}.{near} Known clusters: {shown}."
         return stalled(Reason.INVALID_SPEC, f"{words} {way_out}. Until then nothing is ordered.")
     held = f"cluster {cluster!r}, where the VM may be, so nothing is ordered"
     if unknown.cause is UnknownReason.FORBIDDEN:

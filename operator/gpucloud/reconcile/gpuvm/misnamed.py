@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpucloud.reconcile.text import NAMED, listed, printable
+from gpucloud.reconcile.text import NAMED, cloud_names
 from gpucloud.spelling import question, suggestion
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> str:
 
 def _corrections(spec: GpuVMSpec, known: KnownNames, words: str) -> Iterator[str]:
     if known.elsewhere:
-        yield f"Clusters that offer {spec.configuration!r}: {listed(known.elsewhere)}."
+        yield f"Clusters that offer {spec.configuration!r}: {cloud_names(known.elsewhere)}."
     elif known.configurations and spec.configuration not in known.configurations:
         yield _correction("configuration", spec.configuration, known.configurations, "offered")
     if spec.vpc is not None and spec.vpc in words and known.vpcs and spec.vpc not in known.vpcs:
@@ -86,7 +86,7 @@ def _correction(what: str, name: str, known: tuple[str, ...], how: str) -> str:
     if near:
         return near
     rest = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-    return f"{what[0].upper()}{what[1:]}s {how}: {', '.join(printable(one, len(one)) for one in known[:NAMED])}{rest}."
+    return f"{what[0].upper()}{what[1:]}s {how}: {cloud_names(known[:NAMED])}{rest}."
 
 
 def _spelt(system: str) -> str:

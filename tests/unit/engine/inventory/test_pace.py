@@ -247,3 +247,14 @@ async def test_listings_that_objects_ask_for_all_the_time_are_spaced_by_their_si
     gaps = [later - earlier for earlier, later in itertools.pairwise(it.fetch.began)]
     assert max(gaps[1:BURST]) < 0.5, "the first few follow at once"
     assert [round(gap, 1) for gap in gaps[-3:]] == pytest.approx([spacing] * 3, abs=0.3), why
+
+
+async def test_after_large_listings_a_small_one_may_follow_soon(rig):
+    """A cloud that shows nothing for a moment, or a storm that is over: what was paid for others holds nobody back."""
+    it = rig(*[[record(f"vm{number}") for number in range(5000)]] * 9, [record("vm0")])
+    it.inventory.watch("a", here("vm0"))
+    await asyncio.sleep(1)
+    while it.count < 12:
+        it.inventory.refresh_after("a", asyncio.get_running_loop().time())
+        await asyncio.sleep(0.1)
+    assert it.fetch.began[11] - it.fetch.began[10] < 1

@@ -47,7 +47,7 @@ def ssh_command(item: Thing, login: str, args: tuple[str, ...], *, private: bool
         what = f"{item.key} has no {which} address now. {message(item)}".rstrip()
         raise PluginError(what, do=_way_out(item, private=private))
     try:
-        ipaddress.ip_address(address)
+        ipaddress.ip_address(address.replace("%", " "))  # a zone of IPv6 may be any text, and means nothing elsewhere
     except ValueError:
         raise PluginError(
             f"the status of {item.key} holds {address!r}, which is not an IP address.",
