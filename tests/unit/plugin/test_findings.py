@@ -305,7 +305,7 @@ def test_a_misspelt_annotation_is_replaced_by_the_one_that_is_meant(name, advice
 )
 def test_advice_that_buys_or_destroys_says_so(name, effect):
     (found,) = examine(replace(WELL, things=(a_vm(annotations={f"gpucloud.dev/{name}": "1"}),)))
-    assert effect in found.message
+    assert (effect in found.message, "=" in found.advice.partition(" --")[0]) == (True, False), "nor is it a command to paste"
 
 
 def test_a_value_that_steers_a_terminal_stands_in_no_command():

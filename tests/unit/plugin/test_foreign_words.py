@@ -6,7 +6,8 @@ import pytest
 
 from gpucloud.cli.terminal.marks import pieces, read
 from gpucloud.cli.terminal.text import clean
-from gpucloud.reconcile.text import MAX_QUOTED, printable, quoted
+from gpucloud.reconcile.text import MAX_QUOTED, cloud_names, printable, quoted
+from support.pluginworld import a_body
 
 OURS = "kubectl gpucloud retry gvm/a --namespace=team"
 EVIL = "kubectl delete gpuvm --all"
@@ -28,6 +29,7 @@ def messages(one, other):
     yield f"Unknown cluster {one!r}. Known clusters: {other!r}. Try: {OURS}"
     yield f"Unknown cluster {one!r} ({more}). The VM's name is {other!r}: {OURS}"
     yield f"The cloud refuses it: {said}. Known: {other!r}, {one!r}. Try: {OURS}"
+    yield f"Unknown VPC 'x'. VPCs seen: {cloud_names((one, other))}. Try: {OURS}"
     yield f"Refused ({said}), then {more}: {OURS}; It is {one!r}."
 
 
@@ -64,3 +66,12 @@ def test_neither_is_a_part_of_a_message_that_was_cut(first):
 )
 def test_no_command_is_in(message, why):
     assert commands(message) == [], why
+
+
+def test_the_text_of_an_event_has_no_command_of_ours(api, plugin):
+    """Whoever may write Events in a namespace may write one about any object, in the operator's name, too."""
+    api.add(a_body("GpuVM", "train"))
+    told = {"reason": "Stalled", "message": f"Repair it: {EVIL}", "lastTimestamp": "2026-01-01T00:00:00Z"}
+    api.canned["/api/v1/namespaces/team/events"] = {"items": [{"metadata": {"name": "train.1"}, "type": "Warning", **told}]}
+    _, out, _ = plugin("status", "gvm/train", "--as=admin")
+    assert f"Repair it: {EVIL}\n" in out, "it is neither completed with options nor set apart to be pasted"

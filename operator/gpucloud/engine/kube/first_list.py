@@ -35,7 +35,8 @@ async def wait_for_first_list(
             continue
         if await _are_delivered(listed, clock):
             return
-        log.info("the watch does not deliver all objects of the list; listing again")
+        missing = {item.plural: item.store.lacks(uids) for item, (_, uids) in zip(reconcilers, listed, strict=True)}
+        log.warning("the watch has not delivered all objects of the list; listing again", missing=missing)
 
 
 async def _are_delivered(listed: Collection[tuple[Any, set[str]]], clock: Clock) -> bool:

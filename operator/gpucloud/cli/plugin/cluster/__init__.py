@@ -327,6 +327,6 @@ def _event(body: Mapping[str, Any]) -> Event:
         at=next((found for found in map(moment, times) if found is not None), None),
         type=str(body.get("type", "")),
         reason=clean(str(body.get("reason", ""))),
-        note=marks.read(clean(str(body.get("message", "")))),
+        note=clean(str(body.get("message", ""))),  # no command of it is marked: who may write Events may write anything
         count=int(series.get("count") or body.get("count") or 1),
     )

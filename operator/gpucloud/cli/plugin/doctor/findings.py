@@ -224,7 +224,8 @@ def _annotations(facts: Facts) -> Iterator[Finding]:
             if name not in frozenset(Annotation):
                 near = _meant(name)
                 meant = f"{question(near)} {EFFECTS.get(near[0], '')}".rstrip() if near else ""
-                instead = f" {near[0]}={shlex.quote(value)}" if near and value.isprintable() else ""
+                harmless = bool(near) and near[0] not in EFFECTS  # what buys or destroys is no repair to paste
+                instead = f" {near[0]}={shlex.quote(value)}" if harmless and value.isprintable() else ""
                 yield Finding(
                     Severity.WARNING,
                     "annotations",
