@@ -109,7 +109,7 @@ test-packages: $(READY) ## the wheel without extras and the plugin, built in a f
 	$(PYTEST) -n 0 tests/packages
 
 demo: $(READY) ## the life of a VPC, VMs and a snapshot, watched; KEEP=1 leaves it running
-	@$(RUN)/python -m demo $(if $(KEEP),--keep)
+	@$(RUN)/python -m demo $(if $(filter-out 0,$(KEEP)),--keep)
 
 pages: manifests messages endpoints metrics ## print all files that are printed from the code
 

@@ -16,7 +16,8 @@ from itertools import chain
 import pytest
 
 from gpucloud.cloud.models import Listing
-from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.inventory import Inventory
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.engine.cloud.listings import vm_identity
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState

@@ -3,10 +3,8 @@
 from gpucloud.cloud.errors import CloudError
 from gpucloud.cloud.models import VmRecord
 from gpucloud.engine.cloud.cluster_records import ANYWHERE, EVERYTHING
-from gpucloud.engine.cloud.inventory import (
-    Intervals,
-    Inventory,
-)
+from gpucloud.engine.cloud.inventory import Inventory
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.engine.cloud.listings import vm_identity
 from gpucloud.reconcile.naming import Identity
 from support.fakes import Fetch, LoopClock, NoMeter

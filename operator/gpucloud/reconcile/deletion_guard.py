@@ -17,6 +17,7 @@ from gpucloud.reconcile import order as orders
 from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.commands import retain_command
 from gpucloud.reconcile.price import NOTHING, shown
+from gpucloud.reconcile.text import followed
 from gpucloud.reconcile.time_annotations import TimeAnnotationRule
 
 if TYPE_CHECKING:
@@ -149,9 +150,7 @@ def message(held: Hold, namespace: str, name: str) -> str:
         price = f"{shown(held.price)} dollars an hour" + (f", {held.unpriced} unpriced" if held.unpriced else "")
         why = f"Held: {many} ({price}) deleted in {held.window.total_seconds():g} s {exceed} {held.exceeded}."
     said = f"kubectl annotate {{}} --overwrite {Annotation.BRAKE_RELEASED_AT}={time_annotations.NOW_IN_SHELL}"
-    return (
-        f"{why} {held.trouble}{' ' if held.trouble else ''}"
-        f"To keep it (billed), {retain_command('GpuVM', namespace, name)}; To destroy it: "
-        f"{said.format(f'gpuvm {name} --namespace={namespace}')}; Or all in the namespace: "
-        f"{said.format(f'namespace {namespace}')}"
-    )
+    opening = f"{why} {held.trouble}".strip()
+    words = f"{opening} To keep it (billed), {retain_command('GpuVM', namespace, name)}"
+    words = followed(words, f"To destroy it: {said.format(f'gpuvm {name} --namespace={namespace}')}")
+    return followed(words, f"Or all in the namespace: {said.format(f'namespace {namespace}')}")

@@ -15,7 +15,7 @@ from gpucloud.reconcile import credential
 from gpucloud.reconcile import order as orders
 from gpucloud.reconcile.accepted_absence import AcceptedAbsence
 from gpucloud.reconcile.facts import Absent, Present, Unknown, UnknownReason
-from gpucloud.reconcile.text import MAX_TEXT
+from gpucloud.reconcile.text import MAX_TEXT, followed
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -149,7 +149,8 @@ def _other_record(record: Tenanted, tenancy: str, account: AccountFacts) -> str:
 def _nothing_shown(tenancy: str, account: AccountFacts, accepted: AcceptedAbsence, way_out: str) -> str:
     """Say that the credential has shown no tenant yet."""
     early = f" {accepted.too_early}" if accepted.too_early else ""
-    return (
+    words = (
         f"The {credential.described(account.name)} has shown nothing of this object's tenant {tenancy!r}, so its listings "
-        f"prove nothing.{early} If the resource is gone: {way_out}; Until then nothing is created or destroyed."
+        f"prove nothing.{early} If the resource is gone: {way_out}"
     )
+    return followed(words, "Until then nothing is created or destroyed.")

@@ -150,7 +150,7 @@ HOLDING = {
 
 KEPT = (
     "To keep what exists, first: kubectl gpucloud retain gpuvm/train --namespace=team; With a new account, "
-    "kubectl gpucloud adopt takes it over."
+    "kubectl gpucloud adopt takes each over."
 )
 DELETION = {
     "after its finalizer nothing is ours to do": a_row("gone is gone", {"meta": an_account(**DELETING, has_finalizer=False)}),
@@ -193,7 +193,7 @@ DELETION = {
         Reason.DELETION_BLOCKED,
         says=(
             "GpuVM 'vm-4' and 2 more",
-            "Retain what is to stay (kubectl gpucloud retain), then delete them all. To list them: ",
+            "Retain what is to stay (kubectl gpucloud retain KIND/NAME), then delete them all. To list them: ",
             "kubectl get gpucloud --namespace=team -o custom-columns=KIND:.kind,NAME:.metadata.name,ACCOUNT:.status.account",
         ),
     ),

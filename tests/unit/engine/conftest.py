@@ -16,7 +16,7 @@ from gpucloud.engine.cloud.account_session import Learned, SessionDeps
 from gpucloud.engine.cloud.accounts import Account, Accounts
 from gpucloud.engine.cloud.cluster_records import EVERYTHING, Contents
 from gpucloud.engine.cloud.gates import GateDeps, gated
-from gpucloud.engine.cloud.inventory import Intervals
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.engine.kinds.default_accounts import DefaultAccounts, Seen
 from gpucloud.engine.kinds.deletion_guard import DeletionGuard
 from gpucloud.engine.kinds.deps import ReconcilerDeps

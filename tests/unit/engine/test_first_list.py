@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from structlog.testing import capture_logs
 
 from gpucloud.engine.kube.errors import KubeError
 from gpucloud.engine.kube.first_list import RELIST_SECONDS, wait_for_first_list
@@ -38,16 +39,24 @@ class Deliveries:
 
 
 @pytest.mark.parametrize(
-    ("answers", "delivered", "lists", "why"),
+    ("answers", "delivered", "lists", "missing", "why"),
     [
-        ([set("abcdef")], "abcdef", 1, "the watch goes on: however long it takes, nothing is listed again"),
-        ([set("abx"), set("ab")], "ab", 2, "x was deleted between the list and the watch: the next list does not have it"),
-        ([KubeError(503, "Unavailable", "no"), set("a")], "a", 2, "a list that failed is repeated"),
+        ([set("abcdef")], "abcdef", 1, [], "the watch goes on: however long it takes, nothing is listed again"),
+        (
+            [set("abx"), set("ab")],
+            "ab",
+            2,
+            [{"gpuvms": 1}],
+            "x was deleted between the list and the watch: the next list does not have it",
+        ),
+        ([KubeError(503, "Unavailable", "no"), set("a")], "a", 2, [], "a list that failed is repeated"),
     ],
 )
-async def test_it_ends_when_the_watch_has_delivered_what_a_list_has(answers, delivered, lists, why):
+async def test_it_ends_when_the_watch_has_delivered_what_a_list_has(answers, delivered, lists, missing, why):
     kube = Kube(*answers)
     reconciler = SimpleNamespace(plural="gpuvms", store=Deliveries(delivered, RELIST_SECONDS - 1))
-    await wait_for_first_list(kube, [reconciler], (), LoopClock())
+    with capture_logs() as logs:
+        await wait_for_first_list(kube, [reconciler], (), LoopClock())
     assert kube.lists == lists, why
+    assert [record["missing"] for record in logs if "missing" in record] == missing, "a wait is told, with what it is for"
     assert reconciler.store.lacks(set(delivered)) == 0

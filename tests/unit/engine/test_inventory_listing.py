@@ -6,7 +6,8 @@ import pytest
 
 from gpucloud.cloud.errors import CloudError, ErrorKind
 from gpucloud.cloud.models import Listing, VmRecord
-from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.inventory import Inventory
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.engine.cloud.listings import vm_identity
 from gpucloud.reconcile.facts import Present, Unknown, UnknownReason
 from gpucloud.reconcile.naming import Identity

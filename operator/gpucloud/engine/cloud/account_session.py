@@ -22,7 +22,7 @@ from gpucloud.engine.cloud.capacity import Capacity
 from gpucloud.engine.cloud.catalogue import Catalogue
 from gpucloud.engine.cloud.cluster_search import ClusterSearch
 from gpucloud.engine.cloud.gates import gated
-from gpucloud.engine.cloud.inventory import Intervals, Inventory
+from gpucloud.engine.cloud.inventory import Inventory
 from gpucloud.engine.cloud.port import Closed, connect
 from gpucloud.engine.cloud.seen_names import SeenNames
 from gpucloud.engine.runtime.supervisor import Supervisor
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gpucloud.cloud.options import ApiKey, CallReport, ClientOptions, Login
     from gpucloud.cloud.reader import CloudReader
     from gpucloud.engine.cloud.gates import GateDeps
+    from gpucloud.engine.cloud.listing_spacing import Intervals
     from gpucloud.engine.cloud.port import CloudWrites
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.engine.telemetry.metrics import Metrics

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gpucloud.cloud.options import ApiKey, ClientOptions, Login
+from gpucloud.engine.cloud.listing_spacing import Intervals
 from gpucloud.kinds.gpucloudaccount import RequestBudget
 from gpucloud.reconcile.facts import Limits
 from gpucloud.settings import Credentials, Settings, SettingsError
-
-if TYPE_CHECKING:
-    from gpucloud.engine.cloud.inventory import Intervals
 
 
 def limits(settings: Settings) -> Limits:
@@ -26,8 +22,6 @@ def limits(settings: Settings) -> Limits:
 
 def intervals(settings: Settings) -> Intervals:
     """Return the seconds between listings."""
-    from gpucloud.engine.cloud.inventory import Intervals  # noqa: PLC0415 - the plugin, which needs the rest, loads no engine
-
     return Intervals(settings.poll_pending_seconds, settings.poll_steady_seconds)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable
 
     from gpucloud.cloud.models import Listing
+    from gpucloud.engine.cloud.listing_spacing import Intervals
     from gpucloud.engine.runtime.clock import Clock
     from gpucloud.reconcile.naming import Identity
 
@@ -48,14 +48,6 @@ log = structlog.get_logger("gpucloud.inventory")
 LONGEST_BACKOFF_SECONDS = 30.0
 INCOMPLETE = "the listing is incomplete"
 REJECTED_BACKOFF_SECONDS = 300.0  # for an unknown cluster: one wrong spec must not use up the shared request budget
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """Seconds between two listings of a cluster: ``pending`` while an object in it is pending, else ``steady``."""
-
-    pending: float
-    steady: float
 
 
 class Inventory(ListedClusters[R]):

@@ -1,4 +1,4 @@
-"""How soon a cluster may be listed again when objects ask for it: a few times at once, then as seldom as its size demands.
+"""How often a cluster is listed: by intervals; and when objects ask for it a few times at once, then as its size allows.
 
 Each listing holds all records of the cluster, so in a storm of N objects the work of listing would grow with N squared.
 """
@@ -12,6 +12,14 @@ LEAST_SPACING_SECONDS = 0.2  # between two listings of one cluster, however many
 RECORD_SECONDS = 0.0015  # of spacing for each record: one takes some 50 µs, so listings take a few percent of a core
 LONGEST_SPACING_SECONDS = 6.0  # of a cluster of any size: by so much the status may be older than it could be
 BURST = 4  # listings that need not be spaced by their size: one VM that is created or destroyed needs no more
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Seconds between two listings of a cluster: ``pending`` while an object in it is pending, else ``steady``."""
+
+    pending: float
+    steady: float
 
 
 @dataclass(slots=True)

@@ -12,8 +12,10 @@ REFERENCES = (
         "There is no account to use: `spec.accountRef` names none, the namespace has no GpuCloudAccount called `default`, "
         "and the operator has no credential of its own that serves this namespace. Or: the status was lost, and the "
         "operator's own account, which does not serve this namespace, lists the VM or snapshot.",
-        "Create the account; the object goes on when it is Ready. One that used the operator's own account needs that one "
-        "back. [More](../how-to/account.md#bring-a-credential).",
+        "Create the account's Secret: `kubectl create secret generic cloud-credential --namespace=NAMESPACE "
+        "--from-file=apikey=FILE`. Then apply a GpuCloudAccount named `default`, with that Secret in `spec.secretRef.name`: "
+        "the object goes on when it is Ready. One that used the operator's own account needs that one back. "
+        "[More](../how-to/account.md#bring-a-credential).",
     ),
     Row(
         Reason.INVALID_REFERENCE,

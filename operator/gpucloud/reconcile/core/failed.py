@@ -11,7 +11,7 @@ from gpucloud.reconcile import evidence, retry
 from gpucloud.reconcile.commands import delete_command, plugin_command
 from gpucloud.reconcile.conditions import Verdict, stalled, working
 from gpucloud.reconcile.facts import CREATES, DESTROYS, UnknownReason
-from gpucloud.reconcile.text import printable, quoted
+from gpucloud.reconcile.text import followed, printable, quoted
 
 if TYPE_CHECKING:
     from gpucloud.reconcile.core.facts import CloudFacts
@@ -38,9 +38,9 @@ def verdict(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> Verdict:
 def correct_or_try_again(f: CloudFacts[Any, Any, Any]) -> str:
     """Return what to do about a refusal that is final for this generation of the spec."""
     this = (f.subject.kind, f.meta.namespace, f.meta.name)
-    correction = f.correction or f"{retry.CORRECT.format(does=f.deletion_does)}: {delete_command(*this)};"
+    correction = f.correction or f"{retry.CORRECT.format(does=f.deletion_does)}: {delete_command(*this)}"
     again = plugin_command("retry", *this)
-    return f"{correction} The same order fails again unless the cloud has changed; to try it again: {again}"
+    return followed(correction, f"The same order fails again unless the cloud has changed; to try it again: {again}")
 
 
 def message(f: CloudFacts[Any, Any, Any], attempt: Attempt) -> str:

@@ -72,14 +72,13 @@ def _way_out(f: AccountStateFacts) -> str:
         return _from_elsewhere(f)
     namespace = f"--namespace={f.meta.namespace}"
     if len(f.users_to_delete) > NAMED:  # a command for the first of them would be taken for one that ends the wait
-        words = f"Retain what is to stay ({KEEP}), then delete them all. To list them"
+        words = f"Retain what is to stay ({KEEP} KIND/NAME), then delete them all. To list them"
         return f"{words}: kubectl get gpucloud {namespace} {ACCOUNTS}"
     words = BEGUN if not f.users_to_delete else ""
     if 0 < len(f.users_to_keep) <= NAMED:
         command = f"{KEEP} {' '.join(f.users_to_keep)} {namespace}"
-        words = followed(
-            words, f"To keep what exists, first: {command}; With a new account, kubectl gpucloud adopt takes it over."
-        )
+        words = followed(words, f"To keep what exists, first: {command}")
+        words = followed(words, "With a new account, kubectl gpucloud adopt takes each over.")
     if f.users_to_delete:
         them = "it" if len(f.users) == 1 else "them"
         words = f"{words} Delete {them}: kubectl delete {' '.join(f.users_to_delete)} {namespace}"

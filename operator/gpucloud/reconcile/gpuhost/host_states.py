@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.meta import Annotation, Reason
 from gpucloud.reconcile import time_annotations
 from gpucloud.reconcile.conditions import Verdict, settled, stalled, working
+from gpucloud.reconcile.text import followed
 
 if TYPE_CHECKING:
     from gpucloud.cloud.models import HostRecord
@@ -41,10 +42,8 @@ def verdict(record: HostRecord, meta: ObjectFacts) -> Verdict:
     if is_ready(record):
         return settled(Reason.RUNNING, "The host is powered on and provisioned.")
     if _word(record.operational_status) == ERROR:
-        return stalled(
-            Reason.HOST_FAILED,
-            f"{shown}. To reboot the host: {_request(meta, Annotation.REBOOT_REQUESTED_AT)}; Or ask the cloud's support.",
-        )
+        words = f"{shown}. To reboot the host: {_request(meta, Annotation.REBOOT_REQUESTED_AT)}"
+        return stalled(Reason.HOST_FAILED, followed(words, "Or ask the cloud's support."))
     if state in AT_WORK:
         return working(Reason.PROVISIONING, f"{shown}: waiting until it is provisioned.")
     if state == AVAILABLE:

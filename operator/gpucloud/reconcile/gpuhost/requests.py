@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpucloud.kinds.gpuhost import KIND, HostVerb
 from gpucloud.kinds.meta import Annotation, rfc3339
 from gpucloud.reconcile import time_annotations
+from gpucloud.reconcile.text import followed
 from gpucloud.reconcile.time_annotations import TimeAnnotation, TimeAnnotationRule
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def again(f: HostFacts, verb: HostVerb, *, unsure: bool = False) -> str:
     opening = "If the host does not show it, ask again" if unsure else "Ask again"
     wipes = " (wipes the host)" if verb is HostVerb.REPROVISION else ""
     back = f"kubectl annotate {KIND.lower()} {name} --namespace={namespace} {annotation}-"
-    return f"{opening}{wipes}: {command}; Else withdraw it: {back}"
+    return followed(f"{opening}{wipes}: {command}", f"Else withdraw it: {back}")
 
 
 def needs_cloud_init(f: HostFacts) -> bool:

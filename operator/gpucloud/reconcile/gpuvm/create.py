@@ -42,7 +42,7 @@ from gpucloud.reconcile.gpuvm.offers import (
 from gpucloud.reconcile.gpuvm.waiting import in_line, ordering, waiter
 from gpucloud.reconcile.plan import Plan, first_plan
 from gpucloud.reconcile.price import dollars
-from gpucloud.reconcile.text import bracketed
+from gpucloud.reconcile.text import bracketed, followed
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -100,7 +100,8 @@ def duplicate(f: VmFacts) -> Plan[GpuVMStatus] | None:
         return None
     name = shlex.quote(next(iter(f.lookalikes), ""))
     adopt = f"kubectl gpucloud adopt {name} --namespace={f.meta.namespace}"
-    way_out = f"Destroy it; or delete this object, and apply in its place what this prints: {adopt}; To buy another"
+    words = f"Destroy it; or delete this object, and apply in its place what this prints: {adopt}"
+    way_out = followed(words, "To buy another")
     return beside_lookalike(f, "Nothing is bought", f"made for an object of this name, and no object uses it. {way_out}")
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 PAGE = "500"
 LOG_LINES = "5000"
 FORBIDDEN = 403
-SERVER_ERROR = 500  # from here on a refused write may have been carried out
 OPERATOR_PODS = "=".join(PART_OF) + ",app.kubernetes.io/component=operator"  # no value of the chart changes these two
 
 

@@ -6,7 +6,7 @@ A write whose answer is lost is followed by a look at the object, which shows wh
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpucloud.cli.plugin import show
 from gpucloud.cli.plugin.cluster import lost_answers, path_of, refusals
@@ -26,23 +26,18 @@ SERVER_ERROR = 500  # from here on a refused write may have been carried out
 
 
 class NameTakenError(PluginError):
-    """An object of this name exists. ``found``: the object, if it is just what was sent; else None."""
+    """Another object of this name exists."""
 
-    def __init__(self, what: str, found: Thing | None = None, *, do: str) -> None:
-        super().__init__(what, do=do)
-        self.found = found
+    def __init__(self, key: Key) -> None:
+        there = f"{key} exists already in namespace {key.namespace!r}."
+        super().__init__(there, do=f"Choose another name, or see what is there: {key.command('status')}")
 
 
-def _name_taken(key: Key, found: Thing | None, sent: Mapping[str, Any]) -> NameTakenError:
-    """The name is taken: by what was sent before, or by something else."""
-    there = f"{key} exists already in namespace {key.namespace!r}"
-    if found is not None and lost_answers.stands_for(found, sent):
-        return NameTakenError(
-            f"{there}, just as it was sent now: an earlier call may have made it. Nothing is left to do.",
-            found,
-            do=f"See it: {key.command('status')}",
-        )
-    return NameTakenError(f"{there}.", do=f"Choose another name, or see what is there: {key.command('status')}")
+class Made(NamedTuple):
+    """An object as it was sent; ``is_new``: this call made it, else an earlier one did, as one whose answer was lost."""
+
+    thing: Thing
+    is_new: bool = True
 
 
 def patch(here: Cluster, item: Thing, body: Mapping[str, Any]) -> Thing:
@@ -70,21 +65,24 @@ def patch(here: Cluster, item: Thing, body: Mapping[str, Any]) -> Thing:
     return found
 
 
-def create(here: Cluster, key: Key, spec: Mapping[str, Any], again: str = lost_answers.SAME_NAME) -> Thing:
+def create(here: Cluster, key: Key, spec: Mapping[str, Any], again: str = lost_answers.SAME_NAME) -> Made:
     """Make an object. ``again`` is the way to repeat it after an answer that is lost.
 
     Raises:
-        NameTakenError: there is an object of this name.
+        NameTakenError: there is another object of this name.
         PluginError: it was refused, or nobody knows what came of it.
     """
     body = {"apiVersion": API_VERSION, "kind": key.kind, "metadata": {"name": key.name}, "spec": spec}
     query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
     try:
         with _lost_answers(f"create {key}", key):
-            return the_object(key, here.api.call("POST", path_of(key.kind, key.namespace), query, body))
+            return Made(the_object(key, here.api.call("POST", path_of(key.kind, key.namespace), query, body)))
     except RefusedError as error:
         if error.is_name_taken:
-            raise _name_taken(key, here.glimpse(key), body) from None
+            there = here.glimpse(key)
+            if there is None or not lost_answers.stands_for(there, body):
+                raise NameTakenError(key) from None
+            return Made(there, is_new=False)
         if error.status == 404:
             here.check_namespace(key.namespace)
         needed = here.needed(error, key.namespace, right_to("create", key.kind))
@@ -95,9 +93,9 @@ def create(here: Cluster, key: Key, spec: Mapping[str, Any], again: str = lost_a
     if found is None:
         raise lost_answers.not_created(key, why, again, looked=looked)
     if not lost_answers.stands_for(found, body):
-        raise _name_taken(key, found, body)
+        raise NameTakenError(key)
     show.tell(f"{key} is there as it was sent, although the answer was lost: do not send it again.")
-    return found
+    return Made(found)
 
 
 @contextmanager

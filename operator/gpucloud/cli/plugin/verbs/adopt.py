@@ -18,6 +18,7 @@ from gpucloud.cli.terminal import printing
 from gpucloud.cli.terminal.marks import paste
 from gpucloud.cli.terminal.page import Line
 from gpucloud.cli.terminal.printing import Output
+from gpucloud.reconcile.commands import AFTER_COMMAND
 from gpucloud.spelling import nearest, question
 
 if TYPE_CHECKING:
@@ -131,8 +132,9 @@ def adopt(
     if not apply:
         printing.document(manifest, output)
         return ExitCode.OK
-    made = writing.create(here, Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
-    print(f"{made.key}: created; it adopts the {adoption.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
+    made, is_new = writing.create(here, Key(here.namespace, kind, manifest["metadata"]["name"]), manifest["spec"])
+    how = "created" if is_new else "exists already"
+    print(f"{made.key}: {how}; it adopts the {adoption.NOUNS[kind]} {called!r}, which stays when the object is deleted.")
     patch = f"kubectl patch {KINDS[kind].short} {made.key.name} --namespace={here.namespace} --type=merge --patch='{DESTROY}'"
     printing.lines([Line(f"To have it destroyed with the object: {paste(patch)}")])
     return ExitCode.OK
@@ -150,7 +152,7 @@ def _none(kind: str, name: str, left: tuple[Found, ...], export_command: str) ->
     suggested = question(nearest(name, {item.name for item, _ in left if item.kind == kind}))
     return PluginError(
         f"there is no {adoption.NOUNS[kind]} named {name!r} that the account sees and no object stands for.{suggested}",
-        do=f"See all of these: {export_command}; And the objects: {paste('kubectl gpucloud status -A')}",
+        do=f"See all of these: {export_command}{AFTER_COMMAND}And the objects: {paste('kubectl gpucloud status -A')}",
     )
 
 

@@ -54,23 +54,11 @@ def create(at: At, *, vm: NewVm, cloud: CloudOptions, apply: bool, wait_for_it: 
     if not apply and not (asks and dialog.is_confirmed(wanted, known)):
         printing.document(vm_manifest.manifest(wanted, at.namespace), Output.YAML)
         return ExitCode.OK
-    made = _made(here, wanted)
+    made, is_new = writing.create(here, Key(here.namespace, VM, wanted.name), vm_manifest.spec(wanted))
+    print(f"{made.key}: {'created' if is_new else 'exists already, just as it was asked for'}")
     if not wait_for_it:
         return ExitCode.OK
     return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
-
-
-def _made(here: Cluster, wanted: NewVm) -> Thing:
-    """The GpuVM, created now, or by the same command before: another name would buy a second VM."""
-    try:
-        made = writing.create(here, Key(here.namespace, VM, wanted.name), vm_manifest.spec(wanted))
-    except writing.NameTakenError as error:
-        if error.found is None:
-            raise
-        print(f"{error.found.key}: exists already, just as it was asked for")
-        return error.found
-    print(f"{made.key}: created")
-    return made
 
 
 def _others(wanted: NewVm, *, apply: bool, wait_for_it: bool) -> list[str]:

@@ -13,6 +13,7 @@ from gpucloud.cli.terminal.page import Line, table
 from gpucloud.cli.terminal.printing import Output
 from gpucloud.cli.terminal.text import clean
 from gpucloud.kinds.explained.conditions import CONDITIONS
+from gpucloud.reconcile.commands import AFTER_COMMAND
 from gpucloud.spelling import suggestion
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def explain(_at: At, *, reason: str | None, output: Output) -> int:
 
 def _standings() -> Mapping[str, Explanation]:
     """The words by which ``status`` says how an object stands; one of them stands alone where there is no reason yet."""
-    look = "See its reason and message: kubectl gpucloud status; More of a reason: kubectl gpucloud explain REASON"
+    see, more = "See its reason and message: kubectl gpucloud status", "More of a reason: kubectl gpucloud explain REASON"
+    look = f"{see}{AFTER_COMMAND}{more}"
     wait = "Wait for a minute. If it stays, no operator runs, or none watches the namespace: kubectl gpucloud doctor"
     return {
         word.value: {

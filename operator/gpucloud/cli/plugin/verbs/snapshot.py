@@ -33,38 +33,41 @@ def snapshot(at: At, *, vm: str, name: str | None, wait_for_it: bool, timeout: f
     called = called or f"{source.key.name[:200]}-{_stamp()}"
     again = f"with '{source.key.command('snapshot', f'--name={called}')}'"
     try:
-        made = writing.create(here, Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
-    except NameTakenError as error:
-        made = _of_same_request(error, source, called)
-        print(f"{made.key}: exists already, as it was asked for, of {source.key}; it is not taken yet")
-    else:
+        made, is_new = writing.create(here, Key(here.namespace, SNAPSHOT, called), snapshot_spec(source), again)
+    except NameTakenError:
+        there = f"{SNAPSHOT}/{called} exists already in namespace {here.namespace!r}."
+        raise PluginError(there, do=f"Take one of another name: {_another(source, called)}") from None
+    if is_new:
         print(f"{made.key}: created, of {source.key}")
+    else:
+        _check_same_request(made, source)
+        print(f"{made.key}: exists already, as it was asked for, of {source.key}; it is not taken yet")
     if not wait_for_it:
         return ExitCode.OK
     return wait(reader(here, (made.key,)), Aim(Goal.READY, {made.key: made.uid}), timeout)
 
 
-def _of_same_request(error: NameTakenError, source: Thing, called: str) -> Thing:
-    """The snapshot that is there already, if this request is the one that it was made for.
+def _check_same_request(found: Thing, source: Thing) -> None:
+    """Refuse a snapshot that is there already, unless this request is the one that it was made for.
 
     One that was taken before shows an older state of the VM: who asks now, for example before an upgrade, would rely on it.
 
     Raises:
-        PluginError: it is another one, or was taken before, or is Stalled.
+        PluginError: it was taken before, or is Stalled.
     """
-    other = source.key.command("snapshot", f"--name={called[:200]}-{_stamp()}")
-    found = error.found
-    if found is None:
-        there = f"{SNAPSHOT}/{called} exists already in namespace {source.key.namespace!r}"
-        raise PluginError(f"{there}.", do=f"Take one of another name: {other}")
     there, how = f"{found.key} exists already in namespace {found.key.namespace!r}", standing(found)
     taken = found.text("creationDate")
     if taken or how is Standing.READY:
         when = f" at {taken}" if taken else ""
+        other = _another(source, found.key.name)
         raise PluginError(f"{there}: an earlier call had it taken of {source.key}{when}.", do=f"Take another one: {other}")
     if how is Standing.STALLED:
         raise PluginError(f"{there}, as it was asked for, and is Stalled.", do=f"See why: {found.key.command('status')}")
-    return found
+
+
+def _another(source: Thing, called: str) -> str:
+    """The command that takes a snapshot of another name."""
+    return source.key.command("snapshot", f"--name={called[:200]}-{_stamp()}")
 
 
 def _stamp() -> str:
